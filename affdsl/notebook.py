@@ -66,7 +66,7 @@ def _pictures(function: Func) -> Iterator[str]:
         return
     ivs = [iv for op in (first, *_inside(first)) for iv in _ivs(op)]
     drawn = function if len(ivs) > 1 else _once(function)
-    outer, inner = (ivs[0], ivs[1]) if len(ivs) > 1 else (next(counters(drawn)), ivs[0])
+    outer, inner = (ivs[0], ivs[1]) if len(ivs) > 1 else (counters(drawn)[0], ivs[0])
     for size, number in SIZES:
         given = _sizes(function, size, number)
         if given is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op, roles
@@ -12,6 +13,7 @@ from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.types import INDEX
 
 OpT = TypeVar("OpT", bound=Op)
+T = TypeVar("T")
 
 
 def walk(op: Op) -> Iterator[Op]:
@@ -33,6 +35,29 @@ def holders(op: Op) -> Iterator[Op]:
         yield outer
         for block in reversed([*outer.blocks()]):
             waiting.extend([inner for inner in reversed(block) if roles(type(inner)).regions])
+
+
+_gathered: WeakKeyDictionary[Op, dict[Callable[[Op], Iterable[object]], tuple[object, ...]]] = WeakKeyDictionary()
+"""What was gathered in operations that hold blocks, as long as they live: they never change."""
+
+
+def gathered(op: Op, of: Callable[[Op], Iterable[T]]) -> tuple[T, ...]:
+    """What `of` gives for op and for everything inside, parents first, each once.
+
+    It is kept for each nest, so that after a step only what has changed is looked at: `of` must be one function, which
+    looks at nothing but the operation that it is given.
+    """
+    kept = _gathered.get(op)
+    if kept is None:
+        kept = _gathered[op] = {}
+    found = kept.get(of)
+    if found is None:
+        parts: dict[object, None] = dict.fromkeys(of(op))
+        for block in op.blocks():
+            for inner in block:
+                parts.update(dict.fromkeys(gathered(inner, of) if roles(type(inner)).regions else of(inner)))
+        found = kept[of] = tuple(parts)
+    return found  # type: ignore[return-value]
 
 
 def affine_exprs(op: Op) -> Iterator[Affine]:

@@ -15,7 +15,7 @@ from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import gathered, with_fields
 from affdsl.passes.analysis.effects import is_pure
 from affdsl.passes.analysis.storage import hands_on
 from affdsl.passes.legality.proposals import Step
@@ -40,8 +40,7 @@ def path_to(function: Func, step: Step) -> Path:
         return ()
     ivs = {v for each in step.arguments for v in (each if isinstance(each, tuple) else (each,)) if isinstance(v, Value)}
     path = way_to(function, ivs)
-    inside = {v for op in walk(path[-1]) for v in op.binds()}
-    return path if len(path) > 1 and ivs <= inside else ()
+    return path if len(path) > 1 and ivs.issubset(gathered(path[-1], Op.binds)) else ()
 
 
 def way_to(function: Func, ivs: Set[Value]) -> Path:
@@ -137,7 +136,10 @@ def _is_nest(op: Op) -> bool:
     return isinstance(op, affine.For | affine.Parallel | affine.If) and not [*op.defines()] and not _matters(op)
 
 
-@lru_cache(maxsize=256)
 def _matters(op: Op) -> bool:
     """Whether something begins a copy, which a wait elsewhere ends, or hands on a buffer, which may come back."""
-    return any(isinstance(each, affine.DmaStart | memref.DmaStart) or hands_on(each) for each in walk(op))
+    return bool(gathered(op, _mattering))
+
+
+def _mattering(op: Op) -> tuple[Op, ...]:
+    return (op,) if isinstance(op, affine.DmaStart | memref.DmaStart) or hands_on(op) else ()

@@ -16,7 +16,7 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.python_expressions import Name
-from affdsl.ir.traverse import holders, rewrite, substitute, walk, with_fields
+from affdsl.ir.traverse import gathered, holders, rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.lang.source import problem
 from affdsl.mlir.naming import numbered
@@ -134,13 +134,12 @@ def names_of(function: Func, before: Mapping[Value, str] | None = None) -> dict[
     copy of a loop has its name if that one is gone, and else the name with a number: `i_2`. No new one has the name of
     an argument or of an array. New counters get their name as their hint, so that texts call them so, too.
     """
-    present = list(counters(function))
+    present = counters(function)
     if before is None:
         return dict(zip(present, numbered([value.hint for value in present]), strict=True))
     found = {value: before[value] for value in present if value in before}
     taken = set(found.values()) | {name.partition("#")[0] for name in before.values() if "#" in name}
-    made = (v for op in walk(function) for v in op.defines() if isinstance(v.type, MemRefType))
-    taken |= {value.hint for value in (*function.args, *made)}
+    taken |= {value.hint for value in (*function.args, *arrays_made(function))}
     for value in present:
         if value not in found:
             name = unused(value.hint or UNNAMED, taken)
@@ -165,11 +164,22 @@ def unused(base: str, taken: set[str]) -> str:
     return next(name for k in count(2) if (name := f"{base}_{k}") not in taken)
 
 
-def counters(function: Func) -> Iterator[Value]:
+def counters(function: Func) -> tuple[Value, ...]:
     """The induction variables of all loops, in the order of the text."""
-    for op in holders(function):
-        if isinstance(op, Loop):
-            yield from _ivs(op)
+    return gathered(function, _counters)
+
+
+def _counters(op: Op) -> tuple[Value, ...]:
+    return _ivs(op) if isinstance(op, Loop) else ()
+
+
+def arrays_made(function: Func) -> tuple[Value, ...]:
+    """The arrays that a function makes, or gets from calls, in the order of the text."""
+    return gathered(function, _arrays)
+
+
+def _arrays(op: Op) -> list[Value]:
+    return [value for value in op.defines() if isinstance(value.type, MemRefType)]
 
 
 def loop_by(function: Func, iv: Value) -> Loop:

@@ -11,7 +11,6 @@ from affdsl.frozen import Frozen
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Term, Value
-from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import problem
@@ -19,7 +18,7 @@ from affdsl.mlir.naming import numbered
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.polyhedral import set_of
 from affdsl.passes.legality.refusal import refusal
-from affdsl.schedule.loops import ScheduleError, counters, find, loop_by, unused
+from affdsl.schedule.loops import ScheduleError, arrays_made, counters, find, loop_by, unused
 from affdsl.schedule.spelling import literal
 
 MOST = 2**31
@@ -239,8 +238,7 @@ class Place(Frozen):
 
 def arrays_of(function: Func) -> dict[str, Value]:
     """The arrays by name; those of one name, or of none, are numbered in the order of the text."""
-    made = (value for op in walk(function) for value in op.defines())
-    arrays = [v for v in (*function.args, *made) if isinstance(v.type, MemRefType)]
+    arrays = [*(v for v in function.args if isinstance(v.type, MemRefType)), *arrays_made(function)]
     return dict(zip(numbered([v.hint or UNNAMED_ARRAY for v in arrays]), arrays, strict=True))
 
 

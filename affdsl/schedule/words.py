@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from affdsl.ir.core import Op
@@ -12,13 +12,14 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import spell
-from affdsl.ir.traverse import definitions, walk
+from affdsl.ir.traverse import definitions
 from affdsl.ir.types import MemRefType
 from affdsl.lang.source import here
 from affdsl.mlir.naming import numbered
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.legality.words import accessed_element
+from affdsl.schedule.loops import arrays_made
 from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall
 
 
@@ -68,7 +69,8 @@ def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]
             return names[value]
         if not makers:
             makers.update(definitions(function))
-            arrays = [v for v in _defined(function) if isinstance(v.type, MemRefType) and v.hint]
+            given = [v for v in function.args if isinstance(v.type, MemRefType)]
+            arrays = [v for v in (*given, *arrays_made(function)) if v.hint]
             found.update(zip(arrays, numbered([v.hint for v in arrays]), strict=True))
         if value not in found:
             found[value] = made(value, makers.get(value))
@@ -88,12 +90,6 @@ def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]
         return f"{accessed_element(op) or f'the result of {op_name(op)}'}{at}"
 
     return name
-
-
-def _defined(function: Func) -> Iterator[Value]:
-    yield from function.args
-    for op in walk(function):
-        yield from op.defines()
 
 
 def _proposed(proposal: Proposal, call: VerbCall, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:

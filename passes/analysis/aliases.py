@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import combinations
-from weakref import ref
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import definitions, walk
+from affdsl.ir.traverse import definitions, gathered
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
 from affdsl.passes.analysis.summary import NEW, Summaries
 
@@ -36,15 +35,13 @@ class Aliases:
     """
 
     def __init__(self, module: func.Module | None, summaries: Summaries) -> None:
-        functions = module.functions if module is not None and id(module) not in _without_calls else ()
-        calls = [(f, call, given) for f in _with_calls(functions) for call, given in _calls(f, summaries)]
-        if module is not None and not calls:
-            _remember(module)
-        self._found: dict[str, set[Pair]] = {f.symbol: set() for f in functions} if calls else {}
+        functions = module.functions if module is not None and gathered(module, calls) else ()
+        made = [(f, call, given) for f in functions if gathered(f, calls) for call, given in _calls(f, summaries)]
+        self._found: dict[str, set[Pair]] = {f.symbol: set() for f in functions} if made else {}
         changed = True
         while changed:  # what a function is given may be what it returns
             changed = False
-            for caller, call, given in calls:
+            for caller, call, given in made:
                 found = self._found.get(call.callee)
                 if found is None:
                     continue
@@ -85,31 +82,11 @@ class Aliases:
 def _calls(caller: func.Func, summaries: Summaries) -> Iterator[tuple[func.Call, list[_Given]]]:
     """The calls in a function, and where the buffers come from that they give."""
     makers = definitions(caller)
-    for op in walk(caller):
-        if isinstance(op, func.Call):
-            buffers = [(k, v) for k, v in enumerate(op.args) if isinstance(v.type, MemRefType | UnrankedMemRefType)]
-            yield op, [_Given(k, *summaries.origin(v, caller, makers)) for k, v in buffers]
+    for op in gathered(caller, calls):
+        buffers = [(k, v) for k, v in enumerate(op.args) if isinstance(v.type, MemRefType | UnrankedMemRefType)]
+        yield op, [_Given(k, *summaries.origin(v, caller, makers)) for k, v in buffers]
 
 
-_without_calls: dict[int, ref[func.Func | func.Module]] = {}
-"""Functions and modules that are known to call nothing, by their ids, as long as they live: whoever analyses another
-function of their module asks it anew."""
-
-
-def _with_calls(functions: tuple[func.Func, ...]) -> list[func.Func]:
-    """The functions that may call others."""
-    found = []
-    for each in [f for f in functions if id(f) not in _without_calls]:
-        if any(isinstance(op, func.Call) for op in walk(each)):
-            found.append(each)
-        else:
-            _remember(each)
-    return found
-
-
-def _remember(what: func.Func | func.Module) -> None:
-    _without_calls[id(what)] = ref(what, partial(_forget, id(what)))
-
-
-def _forget(key: int, _: ref[func.Func | func.Module]) -> None:
-    _without_calls.pop(key, None)
+def calls(op: Op) -> tuple[func.Call, ...]:
+    """An operation, if it is a call: to be gathered."""
+    return (op,) if isinstance(op, func.Call) else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import UNTOUCHED, KeptInPlace, Op
@@ -11,9 +11,9 @@ from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.maps import dim
 from affdsl.ir.mixed import Mixed
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import gathered
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType, StridedLayout, UnrankedMemRefType
-from affdsl.passes.analysis.aliases import ANY_GLOBAL, Aliases
+from affdsl.passes.analysis.aliases import ANY_GLOBAL, Aliases, calls
 from affdsl.passes.analysis.domain import Domain, Scope
 from affdsl.passes.analysis.polyhedral import is_empty
 from affdsl.passes.analysis.summary import NEW, Summaries, stores_a_buffer
@@ -263,37 +263,40 @@ def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tupl
     return (position * size + shift + byte,), domain
 
 
-def _is_known_user(op: Op) -> bool:
-    """Whether an operation uses a buffer and does not hand it on."""
-    return op.memory not in (None, UNTOUCHED) or isinstance(op, (KeptInPlace, *_ASKING, *VIEWS))
+@cache
+def _is_known_user(kind: type[Op]) -> bool:
+    """Whether operations of a class use a buffer and do not hand it on."""
+    return kind.memory not in (None, UNTOUCHED) or issubclass(kind, (KeptInPlace, *_ASKING, *VIEWS))
 
 
 def hands_on(op: Op) -> bool:
     """Whether an operation lets something besides loads, stores and views get hold of a buffer that it is given."""
-    if isinstance(op, func.Return) or not any(isinstance(value.type, _BUFFERS) for value in op.reads()):
+    if isinstance(op, func.Return) or (_is_known_user(type(op)) and not stores_a_buffer(op)):  # type: ignore[arg-type]
         return False
-    return not _is_known_user(op) or stores_a_buffer(op)
+    return any(isinstance(value.type, _BUFFERS) for value in op.reads())
 
 
 def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Value]]:
     """The memrefs that occur, and the roots of those of which something besides loads, stores and views gets hold."""
-    used: dict[Value, None] = {}
-    escaping: set[Value] = set()
-    for op in walk(function):
-        read = [value for value in op.reads() if isinstance(value.type, _BUFFERS)]
-        made = [value for value in (*op.defines(), *op.binds()) if isinstance(value.type, _BUFFERS)]
-        used.update(dict.fromkeys((*read, *made)))
-        if hands_on(op):
-            escaping.update(_root(value, scope.makers) for value in read)
-    return [*used], frozenset(escaping)
+    escaping = [_root(value, scope.makers) for value in gathered(function, _handed_on)]
+    return [*gathered(function, _mentioned)], frozenset(escaping)
+
+
+def _mentioned(op: Op) -> list[Value]:
+    """The memrefs that an operation reads, defines or binds."""
+    return [value for value in (*op.reads(), *op.defines(), *op.binds()) if isinstance(value.type, _BUFFERS)]
+
+
+def _handed_on(op: Op) -> list[Value]:
+    """The memrefs of which an operation lets something get hold."""
+    return [value for value in op.reads() if isinstance(value.type, _BUFFERS)] if hands_on(op) else []
 
 
 def _globals_of_calls(function: func.Func, summaries: Summaries, module: func.Module | None) -> list[Value]:
     """What stands for the global buffers that the functions touch which a function calls; the hint is the symbol."""
     names = {
         place.removeprefix("@")
-        for op in walk(function)
-        if isinstance(op, func.Call)
+        for op in gathered(function, calls)
         for place in summaries.of(op.callee).reads | summaries.of(op.callee).writes
         if isinstance(place, str)
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.magnitude import FACTOR, NUMBER, factors_and_constants
-from affdsl.ir.traverse import affine_exprs, walk
+from affdsl.ir.traverse import affine_exprs, gathered
 from affdsl.passes.legality.refusal import refusal
 
 
@@ -31,18 +32,17 @@ def require_small(before: Func, after: Func, call: str) -> None:
 def _largest(function: Func) -> dict[str, int]:
     """The largest factor of a counter or size, and the largest step or constant, without their signs."""
     found = {"factor": 0, "number": 0}
-    for kind, number in _numbers(function):
+    for kind, number in gathered(function, _numbers):
         found[kind] = max(found[kind], abs(number))
     return found
 
 
-def _numbers(function: Func) -> Iterator[tuple[str, int]]:
-    for op in walk(function):
-        match op:
-            case affine.For(step=step):
-                yield "number", step
-            case affine.Parallel(steps=steps):
-                yield from (("number", step) for step in steps)
-        for expr in affine_exprs(op):
-            for factor, constant in factors_and_constants(expr):
-                yield from (("factor", factor), ("number", constant))
+def _numbers(op: Op) -> Iterator[tuple[str, int]]:
+    match op:
+        case affine.For(step=step):
+            yield "number", step
+        case affine.Parallel(steps=steps):
+            yield from (("number", step) for step in steps)
+    for expr in affine_exprs(op):
+        for factor, constant in factors_and_constants(expr):
+            yield from (("factor", factor), ("number", constant))
