@@ -70,13 +70,16 @@ def settled(function: Func, before: Func) -> Settled:
     values: dict[Value, Value] = {}
     within = (op for each in changed for op in walk(each))
     inside = {inner for op in within if isinstance(op, affine.For) and op.iv in touched for inner in walk(op)}
-
-    copies: set[Op] = set()
+    copies: set[Op] = set()  # what stands where loops that ran once are gone
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
         if isinstance(op, affine.Access):
-            asked = op in copies or (op in inside and _divides(op, touched))
-            return _with_quotients(op, context) if asked else None
+            if op not in copies and not (op in inside and _divides(op, touched)):
+                return None
+            simpler = _with_quotients(op, context)
+            if simpler is not None:
+                inside.add(simpler)  # over the counters of loops around these, as far as it goes
+            return simpler
         if isinstance(op, affine.If):
             return _decided(op, context, values) if op in inside else None
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
