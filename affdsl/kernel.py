@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
-import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
+import affdsl.mlir  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
 from affdsl.codegen.caller import Caller

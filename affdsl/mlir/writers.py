@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.core import Op, set_printer
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
 from affdsl.mlir import custom, irregular
 from affdsl.mlir.printer import Printer, Writer
@@ -36,6 +36,3 @@ def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_sc
     """
     local = not isinstance(op, func.Module) if local_scope is None else local_scope
     return Printer(WRITERS, aliases=not local, generic=generic, locations=locations).print(op)
-
-
-set_printer(print_op)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
+from importlib import import_module
 
 from affdsl.codegen.targets.target import Target
 from affdsl.garbage import uncollected
@@ -23,7 +24,6 @@ from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
-from affdsl.optimize.tuning import tuned
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.parallelism import first_in_the_way
@@ -52,6 +52,7 @@ def optimize(
     if tune is False:
         s, notes = chosen(_start(kernel), options)
     else:
+        tuned: Callable[..., tuple[Schedule, Notes]] = import_module("affdsl.optimize.tuning").tuned
         s, notes = tuned(kernel, options, tune, lambda each: chosen(_start(kernel), each))
     notes = notes or ["as it was: it has no loops"]
     return s.kernel(validate=validate, notes=tuple(notes))
