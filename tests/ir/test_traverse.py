@@ -9,6 +9,7 @@ from affdsl.ir.traverse import (
     clone_block,
     definitions,
     fresh,
+    gathered,
     holders,
     map_blocks,
     rewrite,
@@ -54,6 +55,24 @@ def test_holders_are_what_may_hold_blocks(e):
     assert list(holders(e.f)) == [e.f, e.loop, e.guard]
     both = scf.If(Value(I1), (e.loop,), (e.guard, e.add))
     assert list(holders(both)) == [both, e.loop, e.guard, e.guard]
+
+
+def test_what_is_gathered_is_that_of_a_walk_and_is_looked_at_once(e):
+    seen = []
+
+    def of(op):
+        seen.append(op)
+        return [*op.defines(), *op.binds()]
+
+    found = gathered(e.f, of)
+    assert found == tuple(v for op in walk(e.f) for v in of(op)) == (e.n, e.A, e.i, e.x, e.y)
+    seen.clear()
+    other = affine.For(Value(INDEX, "j"), exprs(0), exprs(e.n), (e.inner,))
+    longer = with_fields(e.f, body=(e.loop, other, e.end))
+    assert gathered(longer, of) == (e.n, e.A, e.i, e.x, e.y, other.iv)
+    assert seen == [longer, other, e.inner, e.end], "what has not changed is not looked at again"
+    assert gathered(e.f, of) == found
+    assert gathered(e.loop, Op.reads) == tuple(dict.fromkeys(v for op in walk(e.loop) for v in op.reads()))
 
 
 def test_walk_meets_both_blocks_of_a_condition():

@@ -22,6 +22,7 @@ from affdsl.passes.simplify import (
     simplify_bounds,
     simplify_constraints,
 )
+from affdsl.passes.simplify.context import Definition
 from affdsl.passes.simplify.ranges import ANY, Range, between, point, range_of
 from tests.effort import some
 from tests.mlir.build import loop
@@ -486,6 +487,20 @@ def test_digits_know_their_basis(outer):
     assert inside.range_of(a + 0) == ANY
     assert simplify((b + c // 16) // N * N + c % 16, inside) == c + 0
     assert inside.range_of(b + 0) == between(0, None)
+
+
+def test_the_same_facts_say_more_where_more_is_defined():
+    """What is kept of facts is kept for what their values were defined to be."""
+    facts = within(0, X - Y, 8)
+
+    def known(low, high):
+        definitions = {Y: Definition((Constraint(Y - low), Constraint(high - Y)), between(low, high))}
+        return Context(definitions=definitions).knowing(facts)
+
+    for low, high in ((0, 3), (0, 5), (16, 16), (0, 3)):
+        assert known(low, high).range_of_value(X) == between(low, high + 7)
+        assert known(low, high).knowing(within(2, X, 100)).range_of_value(X) == between(max(low, 2), high + 7)
+    assert where(*facts).range_of_value(X) == ANY
 
 
 def test_facts_go_from_value_to_value():

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter import run
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.passes.transforms.settle import settled
 from tests.passes.compare import parsed
@@ -242,3 +244,21 @@ def test_what_is_inside_of_a_loop_that_runs_once_is_settled_too():
     values, copied = np.random.default_rng(0).random((4, 16)), np.zeros((32, 64))
     s.kernel()(values, copied)
     assert (copied == values.ravel()).all()
+
+
+def test_a_quotient_is_followed_to_the_outermost_tile_in_one_step():
+    (function,) = parsed("""func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
+      affine.for %i = 0 to %n step 16 {
+        affine.for %j = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (d0 + 16)>(%i) step 8 {
+          affine.for %k = affine_map<(d0) -> (d0)>(%j) to affine_map<(d0) -> (d0 + 8)>(%j) {
+            affine.store %x, %A[%k floordiv 16] : memref<?xf32>
+          }
+        }
+      }
+      return
+    }""").functions
+    made = settled(function, func.Func("g", (), ())).function
+    assert "affine.store %x, %A[%i floordiv 16]" in str(made)
+    assert settled(made, func.Func("g", (), ())).function is made
+    once = with_fields(made, body=(affine.For(Value(INDEX, "t"), (Affine.of(0),), (Affine.of(9),), made.body[:1]),))
+    assert settled(once, made).function.body[0].body[0] is made.body[0], "nothing in it is over the new loop"
