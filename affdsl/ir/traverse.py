@@ -45,7 +45,8 @@ def gathered(op: Op, of: Callable[[Op], Iterable[T]]) -> tuple[T, ...]:
     """What `of` gives for op and for everything inside, parents first, each once.
 
     It is kept for each nest, so that after a step only what has changed is looked at: `of` must be one function, which
-    looks at nothing but the operation that it is given.
+    looks at nothing but the operation that it is given. It must not give an operation that holds blocks, which what is
+    kept with it would keep for ever.
     """
     kept = _gathered.get(op)
     if kept is None:

@@ -141,5 +141,5 @@ def _matters(op: Op) -> bool:
     return bool(gathered(op, _mattering))
 
 
-def _mattering(op: Op) -> tuple[Op, ...]:
-    return (op,) if isinstance(op, affine.DmaStart | memref.DmaStart) or hands_on(op) else ()
+def _mattering(op: Op) -> tuple[bool, ...]:
+    return (True,) if isinstance(op, affine.DmaStart | memref.DmaStart) or hands_on(op) else ()

@@ -1,3 +1,6 @@
+from gc import collect
+from weakref import ref
+
 import pytest
 
 from affdsl.ir.core import Op, roles
@@ -73,6 +76,16 @@ def test_what_is_gathered_is_that_of_a_walk_and_is_looked_at_once(e):
     assert seen == [longer, other, e.inner, e.end], "what has not changed is not looked at again"
     assert gathered(e.f, of) == found
     assert gathered(e.loop, Op.reads) == tuple(dict.fromkeys(v for op in walk(e.loop) for v in op.reads()))
+
+
+def test_what_is_gathered_goes_with_its_operation():
+    gone = Example()
+    gathered(gone.f, Op.reads)
+    watched = ref(gone.loop)
+    assert watched() is not None
+    del gone
+    collect()
+    assert watched() is None
 
 
 def test_walk_meets_both_blocks_of_a_condition():
