@@ -141,13 +141,30 @@ def box_of(region: Map, params: Sequence[Value], ivs: Sequence[Value], what: str
     if axes is None:
         nothing = (None,) * flat.dim(Dim.out)
         return Box(nothing, nothing, nothing)
-    lower = tuple(answer(what, partial(_side, axis, columns, "min")) for axis in axes)
-    upper = tuple(answer(what, partial(_side, axis, columns, "max")) for axis in axes)
+    lower, upper = _sides(axes, columns, what)
     extents = tuple(answer(what, partial(_extent, axis)) for axis in axes)
     full = None not in (*lower, *upper) and answer(
         what, lambda: bool(_product(flat, [_between_ends(axis) for axis in axes]).is_subset(flat))
     )
     return Box(lower, upper, extents, full is True)
+
+
+def sides_of(
+    region: Map, params: Sequence[Value], ivs: Sequence[Value], what: str = "a region"
+) -> tuple[tuple[Bound | None, ...], tuple[Bound | None, ...]]:
+    """`lower` and `upper` of `box_of`, without what else there is to find of a box."""
+    flat, columns = _flat(region, params, ivs)
+    axes = _axes(flat, what)
+    nothing = (None,) * flat.dim(Dim.out)
+    return (nothing, nothing) if axes is None else _sides(axes, columns, what)
+
+
+def _sides(
+    axes: Sequence[Map], columns: Sequence[Value], what: str
+) -> tuple[tuple[Bound | None, ...], tuple[Bound | None, ...]]:
+    lower = tuple(answer(what, partial(_side, axis, columns, "min")) for axis in axes)
+    upper = tuple(answer(what, partial(_side, axis, columns, "max")) for axis in axes)
+    return lower, upper
 
 
 def size_of(region: Map, what: str = "a region") -> Size:

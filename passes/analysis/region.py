@@ -13,7 +13,7 @@ from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import UnrankedMemRefType
 from affdsl.passes.analysis.access import Access, Accesses
-from affdsl.passes.analysis.boxes import BUDGET, NO_BOX, Box, Size, answer, box_of, size_of, width_of
+from affdsl.passes.analysis.boxes import BUDGET, NO_BOX, Bound, Box, Size, answer, box_of, sides_of, size_of, width_of
 from affdsl.passes.analysis.dependence import AnalysisWarning, described
 from affdsl.passes.analysis.dimensions import Dimensions
 from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, set_of, spending
@@ -70,6 +70,14 @@ class Region(Frozen):
         if isinstance(self.buffer.type, UnrankedMemRefType):
             return NO_BOX
         return box_of(self.may, self.params, self.ivs, self._name).without(self.buffer.loops)
+
+    @property
+    def sides(self) -> tuple[tuple[Bound | None, ...], tuple[Bound | None, ...]]:
+        """`lower` and `upper` of the box, which are found sooner than all of it."""
+        if isinstance(self.buffer.type, UnrankedMemRefType):
+            return NO_BOX.lower, NO_BOX.upper
+        lower, upper = sides_of(self.may, self.params, self.ivs, self._name)
+        return lower[self.buffer.loops :], upper[self.buffer.loops :]
 
     @cached_property
     def size(self) -> Size:

@@ -135,9 +135,9 @@ class CopyCandidates:
     def _sides(self) -> Sides:
         """A box around all that may be touched, by bounds that affine.for can say."""
         depth, lower, upper = self.place.depth, [], []
-        box = region_of(self.request.accesses, self.request.redirected, depth).box
+        lowest, highest = region_of(self.request.accesses, self.request.redirected, depth).sides
         for axis in range(self.rank):
-            low, high = box.lower[axis], box.upper[axis]
+            low, high = lowest[axis], highest[axis]
             lower.append(self._side(low, axis, 1) or (Affine(),))
             upper.append(self._side(high, axis, -1) or (self._size(axis),))
         return Sides(tuple(lower), tuple(upper))

@@ -253,6 +253,7 @@ def test_boxes_and_sizes_by_hand(
     region: Region, box: str, extents: tuple[int | None, ...], holes: bool, bytes: Size
 ) -> None:
     assert str(region.box) == box
+    assert region.sides == (region.box.lower, region.box.upper)
     assert region.box.extents == extents
     assert region.has_holes == holes
     assert region.bytes == bytes
