@@ -11,6 +11,7 @@ from affdsl.codegen.c.context import Context, Target
 from affdsl.codegen.c.expressions import ADD, Code, choose, infix, invert, number
 from affdsl.codegen.c.lanes import assign_lanes, new_vector
 from affdsl.codegen.c.memory import assign
+from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.recurrences import hands_on_integers
 from affdsl.codegen.c.types import number_type, scalar, value_type
@@ -45,7 +46,7 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
     c.lines.loop(iv, lower, upper.at(ADD), step.text)
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
-    if hands_on_integers(op) or lookups(op) > 1:
+    if hands_on_integers(op) or lookups(op) > 1 or overwrites(op):
         c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
     c.block_to(op.body, Target(names))
     c.lines.close()

@@ -1,0 +1,77 @@
+"""Loops whose iterations store to the same elements leave what the last one of them stores, at every level of gcc."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+
+K, M, N = af.symbols("K M N")
+
+
+@af.kernel
+def diagonals(B: af.f32[N], C: af.f32[K], m: af.index):
+    af.assume(N + m <= K)
+    with af.for_(N) as i, af.for_(1, m) as j:
+        C[i + j] = B[i] + 1.0
+
+
+@af.kernel
+def steps(B: af.f64[N], C: af.f64[K], m: af.index):
+    af.assume(N + 2 * m <= K)
+    with af.for_(N) as i, af.for_(1, m) as j:
+        C[i + j * 2] = B[i]
+
+
+@af.kernel
+def windows(B: af.i32[N], C: af.i32[K]):
+    af.assume(K >= N + 5)
+    with af.for_(N) as i, af.for_(i + 1, i + 5) as j:
+        C[j] = B[i]
+
+
+@af.kernel
+def columns(B: af.i32[N], C: af.i32[K, K]):
+    af.assume(K >= N + 5)
+    with af.for_(N) as i, af.for_(4) as j:
+        C[i // 2 + j, i + j * 3] = B[i]
+
+
+@af.kernel
+def blocks(B: af.f32[N], C: af.f32[K]):
+    af.assume(K >= 4 * N)
+    with af.for_(N) as i, af.for_(4) as j:
+        C[i * 4 + j] = B[i]
+
+
+def by_hand(name, B, C, m):
+    for i in range(len(B)):
+        match name:
+            case "diagonals":
+                C[i + 1 : i + m] = B[i] + 1
+            case "steps":
+                C[i + 2 : i + 2 * m : 2] = B[i]
+            case "windows":
+                C[i + 1 : i + 5] = B[i]
+            case "blocks":
+                C[4 * i : 4 * i + 4] = B[i]
+
+
+@pytest.mark.parametrize("way", ["as written", "optimized"])
+@pytest.mark.parametrize("kernel", [diagonals, steps, windows, blocks], ids=lambda kernel: kernel.__name__)
+def test_the_last_iteration_decides(kernel, way):
+    run = kernel if way == "as written" else kernel.optimize(threads=1)
+    dtype = {"steps": np.float64, "windows": np.int32}.get(kernel.__name__, np.float32)
+    for n, m in ((4, 2), (4, 5), (16, 17), (33, 5), (64, 40)):
+        B = np.random.default_rng(n * m).integers(1, 99, n).astype(dtype)
+        found = np.zeros(4 * n + 2 * m + 9, dtype)
+        wanted = found.copy()
+        run(B, found, *([m] if kernel in (diagonals, steps) else []))
+        by_hand(kernel.__name__, B, wanted, m)
+        assert np.array_equal(found, wanted), (n, m)
+
+
+def test_only_where_iterations_meet_is_the_order_kept():
+    marked = [
+        kernel.__name__ for kernel in (diagonals, steps, windows, columns, blocks) if "affdsl_in_order();" in kernel.c()
+    ]
+    assert marked == ["diagonals", "steps", "windows", "columns"]
