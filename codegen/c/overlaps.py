@@ -16,8 +16,10 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk
 
 _LOOPS = (affine.For, affine.Parallel, scf.For, scf.Parallel)
+SHORT = 64
+"""Iterations of a loop of which gcc may make straight code, so that it is none any more."""
 _Loop = affine.For | affine.Parallel | scf.For | scf.Parallel
-_Stored = tuple[tuple[_Loop, ...], tuple[Affine, ...]]
+_Stored = tuple[Value, tuple[_Loop, ...], tuple[Affine, ...]]
 
 
 def overwrites(loop: affine.For | scf.For) -> bool:
@@ -33,20 +35,36 @@ def overwrites(loop: affine.For | scf.For) -> bool:
     >>> found("%i + %j"), found("%j"), found("%i"), found("%i * 4 + %j"), found("%i * 3 + %j")
     (True, True, False, False, True)
     """
-    if not any(isinstance(op, _LOOPS) for op in walk(loop) if op is not loop):
+    if not any(isinstance(op, _LOOPS) for op in walk(loop) if op is not loop) or not _is_one_nest(loop):
         return False
     inside = {v for op in walk(loop) for v in (*op.defines(), *op.binds())}
     read = {v for op in walk(loop) for v in op.reads()}
     return any(
-        around and not any(_tells_apart(place, loop, around, inside) for place in places)
-        for around, places in _only_stored(loop.body, (), {}, read)
+        around and array not in inside and not any(_tells_apart(place, loop, around, inside) for place in places)
+        for array, around, places in _only_stored(loop.body, (), {}, read)
     )
+
+
+def _is_one_nest(op: Op) -> bool:
+    """Whether loops stand inside of each other, but for short ones: of others gcc 12 makes no vectors but innermost."""
+    long = [inner for inner in _right_inside(op) if (span := _span(inner)) is None or span >= SHORT]
+    return len(long) < 2 and all(map(_is_one_nest, _right_inside(op)))
+
+
+def _right_inside(op: Op) -> Iterator[_Loop]:
+    """The loops inside of an operation with no other ones around them there."""
+    for block in op.blocks():
+        for inner in block:
+            if isinstance(inner, _LOOPS):
+                yield inner
+            else:
+                yield from _right_inside(inner)
 
 
 def _only_stored(
     block: Block, around: tuple[_Loop, ...], made: dict[Value, Term], read: set[Value]
 ) -> Iterator[_Stored]:
-    """The places to which a block stores and that it has not loaded before, with the loops around them."""
+    """The arrays, and places, to which a block stores and that it has not loaded before, with the loops around them."""
     loaded = set[object]()
     for op in block:
         match op:
@@ -55,7 +73,7 @@ def _only_stored(
             case affine.Load(index=index) | memref.Load(indices=index) if op.result in read:
                 loaded.add((op.memref, index))
             case affine.Store(index=index) | memref.Store(indices=index) if (op.memref, index) not in loaded:
-                yield around, tuple([Affine.of(e).substitute(made) for e in index])
+                yield op.memref, around, tuple([Affine.of(e).substitute(made) for e in index])
         inner = (*around, op) if isinstance(op, _LOOPS) else around
         for each in op.blocks():
             yield from _only_stored(each, inner, made, read)
@@ -65,8 +83,8 @@ def _tells_apart(place: Affine, loop: affine.For | scf.For, around: Sequence[_Lo
     """Whether a subscript is another one in each iteration of a loop, whatever those inside do: a step is too far."""
     spans: dict[Value, int | None] = {}
     for inner in reversed(around):
-        place = place.substitute(_start(inner))
-        spans |= _spans(inner)
+        if isinstance(inner, affine.For):
+            place, spans[inner.iv] = place.substitute(_start(inner)), _span(inner)
     factors = dict(place.terms)
     step = factors.pop(loop.iv, 0) * (loop.step if isinstance(loop, affine.For) else 1)
     reached = 0
@@ -79,14 +97,14 @@ def _tells_apart(place: Affine, loop: affine.For | scf.For, around: Sequence[_Lo
     return abs(step) > reached
 
 
-def _start(inner: _Loop) -> Mapping[Value, Term]:
+def _start(inner: affine.For) -> Mapping[Value, Term]:
     """The counter of a loop as how far it is from where it starts, if that is one place."""
-    return {inner.iv: inner.lower[0] + inner.iv} if isinstance(inner, affine.For) and len(inner.lower) == 1 else {}
+    return {inner.iv: inner.lower[0] + inner.iv} if len(inner.lower) == 1 else {}
 
 
-def _spans(inner: Op) -> dict[Value, int | None]:
-    """How far a counter gets from where it starts, if that is a number."""
+def _span(inner: _Loop) -> int | None:
+    """How far the counter of a loop gets from where it starts, if that is a number."""
     if not isinstance(inner, affine.For) or len(inner.lower) != 1:
-        return {}
+        return None
     far = [e.constant for high in inner.upper if (e := high - inner.lower[0]).is_constant]
-    return {inner.iv: max(0, min(far) - 1)} if far else {}
+    return max(0, min(far) - 1) if far else None
