@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
-from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.expr import Affine, Atom, FloorDiv, Term, Value
 from affdsl.ir.traverse import walk
 
 _LOOPS = (affine.For, affine.Parallel, scf.For, scf.Parallel)
@@ -85,16 +85,32 @@ def _tells_apart(place: Affine, loop: affine.For | scf.For, around: Sequence[_Lo
     for inner in reversed(around):
         if isinstance(inner, affine.For):
             place, spans[inner.iv] = place.substitute(_start(inner)), _span(inner)
-    factors = dict(place.terms)
-    step = factors.pop(loop.iv, 0) * (loop.step if isinstance(loop, affine.For) else 1)
-    reached = 0
-    for atom, factor in factors.items():
+    by, reached = loop.step if isinstance(loop, affine.For) else 1, 0
+    moving: list[int] = []
+    for atom, factor in place.terms:
         span = spans.get(atom) if isinstance(atom, Value) else None
         if span is not None:
             reached += abs(factor) * span
-        elif not inside.isdisjoint((atom,) if isinstance(atom, Value) else atom.reads):
+        elif (step := _step(atom, loop.iv, by, inside)) is None:
             return False
-    return abs(step) > reached
+        elif loop.iv in Affine.of(atom).values():
+            moving.append(abs(factor) * step)
+    return len(moving) == 1 and moving[0] > reached  # two may move against each other, as in i mod 8
+
+
+def _step(atom: Atom, iv: Value, by: int, inside: set[Value]) -> int | None:
+    """How far an atom moves at least with each iteration of a loop; 0 if it stays; None if that is not known."""
+    match atom:
+        case Value():
+            return by if atom is iv else 0 if atom not in inside else None
+        case FloorDiv(dividend, int() as divisor):
+            factors = dict(dividend.terms)
+            factor = factors.pop(iv, 0)
+            if inside.isdisjoint(v for each in factors for v in Affine.of(each).values()):
+                return abs(factor) * by // divisor
+        case _ if inside.isdisjoint(atom.reads):
+            return 0
+    return None
 
 
 def _start(inner: affine.For) -> Mapping[Value, Term]:

@@ -37,6 +37,20 @@ def columns(B: af.i32[N], C: af.i32[K, K]):
 
 
 @af.kernel
+def turns(B: af.i32[N], C: af.i32[K]):
+    af.assume(K >= 16)
+    with af.for_(N) as i, af.for_(4) as j:
+        C[i % 4 + j] = B[i]
+
+
+@af.kernel
+def panels(B: af.f32[N], C: af.f32[K, 4]):
+    af.assume(4 * K >= N + 4)
+    with af.for_(0, N, 4) as i, af.for_(i, af.min(i + 4, N)) as j:
+        C[i // 4, j - i] = B[j]
+
+
+@af.kernel
 def blocks(B: af.f32[N], C: af.f32[K]):
     af.assume(K >= 4 * N)
     with af.for_(N) as i, af.for_(4) as j:
@@ -52,15 +66,17 @@ def by_hand(name, B, C, m):
                 C[i + 2 : i + 2 * m : 2] = B[i]
             case "windows":
                 C[i + 1 : i + 5] = B[i]
+            case "turns":
+                C[i % 4 : i % 4 + 4] = B[i]
             case "blocks":
                 C[4 * i : 4 * i + 4] = B[i]
 
 
 @pytest.mark.parametrize("way", ["as written", "optimized"])
-@pytest.mark.parametrize("kernel", [diagonals, steps, windows, blocks], ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize("kernel", [diagonals, steps, windows, turns, blocks], ids=lambda kernel: kernel.__name__)
 def test_the_last_iteration_decides(kernel, way):
     run = kernel if way == "as written" else kernel.optimize(threads=1)
-    dtype = {"steps": np.float64, "windows": np.int32}.get(kernel.__name__, np.float32)
+    dtype = {"steps": np.float64, "windows": np.int32, "turns": np.int32}.get(kernel.__name__, np.float32)
     for n, m in ((4, 2), (4, 5), (16, 17), (33, 5), (64, 40)):
         B = np.random.default_rng(n * m).integers(1, 99, n).astype(dtype)
         found = np.zeros(4 * n + 2 * m + 9, dtype)
@@ -71,7 +87,6 @@ def test_the_last_iteration_decides(kernel, way):
 
 
 def test_only_where_iterations_meet_is_the_order_kept():
-    marked = [
-        kernel.__name__ for kernel in (diagonals, steps, windows, columns, blocks) if "affdsl_in_order();" in kernel.c()
-    ]
-    assert marked == ["diagonals", "steps", "windows", "columns"]
+    kernels = (diagonals, steps, windows, columns, turns, panels, blocks)
+    marked = [kernel.__name__ for kernel in kernels if "affdsl_in_order();" in kernel.c()]
+    assert marked == ["diagonals", "steps", "windows", "columns", "turns"]
