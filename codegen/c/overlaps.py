@@ -2,8 +2,8 @@
 
     for i: for j: C[i + j] = B[i]        the last i that reaches an element decides what it is
 
-gcc 12 makes vectors of several iterations of a loop around others, and does not ask whether a store meets itself in
-another one of them. It asks of two accesses, so that it is right where the element is loaded, too.
+gcc 12 makes vectors of several iterations of a loop that holds another one, and does not ask whether a store writes to
+one element in several of them. It asks that of two accesses, so it is right where the element is loaded first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from affdsl.ir.traverse import walk
 
 _LOOPS = (affine.For, affine.Parallel, scf.For, scf.Parallel)
 SHORT = 64
-"""Iterations of a loop of which gcc may make straight code, so that it is none any more."""
+"""Loops of fewer iterations are not counted: gcc may make straight code of them."""
 _Loop = affine.For | affine.Parallel | scf.For | scf.Parallel
 _Stored = tuple[Value, tuple[_Loop, ...], tuple[Affine, ...]]
 
@@ -46,7 +46,7 @@ def overwrites(loop: affine.For | scf.For) -> bool:
 
 
 def _is_one_nest(op: Op) -> bool:
-    """Whether loops stand inside of each other, but for short ones: of others gcc 12 makes no vectors but innermost."""
+    """Whether each loop inside holds one long loop at most: elsewhere gcc makes vectors of innermost loops only."""
     long = [inner for inner in _right_inside(op) if (span := _span(inner)) is None or span >= SHORT]
     return len(long) < 2 and all(map(_is_one_nest, _right_inside(op)))
 
@@ -80,7 +80,7 @@ def _only_stored(
 
 
 def _tells_apart(place: Affine, loop: affine.For | scf.For, around: Sequence[_Loop], inside: set[Value]) -> bool:
-    """Whether a subscript is another one in each iteration of a loop, whatever those inside do: a step is too far."""
+    """Whether a subscript is never the same in two iterations: each step is further than the loops inside reach."""
     spans: dict[Value, int | None] = {}
     for inner in reversed(around):
         if isinstance(inner, affine.For):
