@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from affdsl.ir.applied import Applied
@@ -58,7 +58,7 @@ def gathered(op: Op, of: Callable[[Op], Iterable[T]]) -> tuple[T, ...]:
             for inner in block:
                 parts.update(dict.fromkeys(gathered(inner, of) if roles(type(inner)).regions else of(inner)))
         found = kept[of] = tuple(parts)
-    return found  # type: ignore[return-value]
+    return cast("tuple[T, ...]", found)
 
 
 def affine_exprs(op: Op) -> Iterator[Affine]:

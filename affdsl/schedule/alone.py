@@ -17,7 +17,7 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import gathered, with_fields
 from affdsl.passes.analysis.effects import is_pure
-from affdsl.passes.analysis.storage import hands_on
+from affdsl.passes.analysis.storage import handed_on
 from affdsl.passes.legality.proposals import Step
 
 LOCAL = frozenset({
@@ -120,6 +120,8 @@ def _to_loop(path: Path, ivs: Set[Value]) -> Iterator[Path]:
     """The way to the first of some loops, where only loops and conditions stand around it."""
     for block in path[-1].blocks():
         for op in block:
+            if not roles(type(op)).regions:
+                continue
             if not ivs.isdisjoint(op.binds()):
                 yield (*path, op)
             elif isinstance(op, affine.For | affine.Parallel | affine.If | scf.For | scf.If):
@@ -138,8 +140,8 @@ def _is_nest(op: Op) -> bool:
 
 def _matters(op: Op) -> bool:
     """Whether something begins a copy, which a wait elsewhere ends, or hands on a buffer, which may come back."""
-    return bool(gathered(op, _mattering))
+    return bool(gathered(op, handed_on) or gathered(op, _begins))
 
 
-def _mattering(op: Op) -> tuple[bool, ...]:
-    return (True,) if isinstance(op, affine.DmaStart | memref.DmaStart) or hands_on(op) else ()
+def _begins(op: Op) -> tuple[bool, ...]:
+    return (True,) if isinstance(op, affine.DmaStart | memref.DmaStart) else ()

@@ -67,12 +67,13 @@ def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]
     def name(value: Value) -> str:
         if value in names:
             return names[value]
-        if not makers:
-            makers.update(definitions(function))
+        if not found:
             given = [v for v in function.args if isinstance(v.type, MemRefType)]
             arrays = [v for v in (*given, *arrays_made(function)) if v.hint]
             found.update(zip(arrays, numbered([v.hint for v in arrays]), strict=True))
         if value not in found:
+            if not value.hint and not makers:
+                makers.update(definitions(function))
             found[value] = made(value, makers.get(value))
         return found[value]
 

@@ -440,7 +440,7 @@ class _Place:
         self._parts: dict[Constraint, isl.BasicSet] = {}
         self._maps: dict[int, isl.Space] = {}
         self._all = _Points(isl.BasicSet.universe(space))
-        self._kept = 0
+        self._lists = 0
 
     def set(self, constraints: Iterable[Constraint]) -> isl.Set:
         """The points where all constraints hold. Raises UnknownError where one is semi-affine."""
@@ -449,9 +449,9 @@ class _Place:
             found = points.longer.get(constraint)
             if found is None:
                 found = _Points(points.set.intersect(self._part(constraint)))
-                if self._kept < MOST_POINTS:
+                if self._lists < MOST_POINTS:
                     points.longer[constraint] = found
-                    self._kept += 1
+                    self._lists += 1
             points = found
         return points.set.to_set()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import UNTOUCHED, KeptInPlace, Op
@@ -263,33 +263,27 @@ def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tupl
     return (position * size + shift + byte,), domain
 
 
-@cache
-def _is_known_user(kind: type[Op]) -> bool:
-    """Whether operations of a class use a buffer and do not hand it on."""
-    return kind.memory not in (None, UNTOUCHED) or issubclass(kind, (KeptInPlace, *_ASKING, *VIEWS))
+def _is_known_user(op: Op) -> bool:
+    """Whether an operation uses a buffer and does not hand it on."""
+    return op.memory not in (None, UNTOUCHED) or isinstance(op, (KeptInPlace, *_ASKING, *VIEWS))
 
 
-def hands_on(op: Op) -> bool:
-    """Whether an operation lets something besides loads, stores and views get hold of a buffer that it is given."""
-    if isinstance(op, func.Return) or (_is_known_user(type(op)) and not stores_a_buffer(op)):  # type: ignore[arg-type]
-        return False
-    return any(isinstance(value.type, _BUFFERS) for value in op.reads())
+def handed_on(op: Op) -> list[Value]:
+    """The memrefs of which an operation lets something besides loads, stores and views get hold."""
+    if isinstance(op, func.Return) or (_is_known_user(op) and not stores_a_buffer(op)):
+        return []
+    return [value for value in op.reads() if isinstance(value.type, _BUFFERS)]
 
 
 def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Value]]:
     """The memrefs that occur, and the roots of those of which something besides loads, stores and views gets hold."""
-    escaping = [_root(value, scope.makers) for value in gathered(function, _handed_on)]
+    escaping = [_root(value, scope.makers) for value in gathered(function, handed_on)]
     return [*gathered(function, _mentioned)], frozenset(escaping)
 
 
 def _mentioned(op: Op) -> list[Value]:
     """The memrefs that an operation reads, defines or binds."""
     return [value for value in (*op.reads(), *op.defines(), *op.binds()) if isinstance(value.type, _BUFFERS)]
-
-
-def _handed_on(op: Op) -> list[Value]:
-    """The memrefs of which an operation lets something get hold."""
-    return [value for value in op.reads() if isinstance(value.type, _BUFFERS)] if hands_on(op) else []
 
 
 def _globals_of_calls(function: func.Func, summaries: Summaries, module: func.Module | None) -> list[Value]:

@@ -6,18 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, inf, lcm
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
 
 RangeOf: TypeAlias = Callable[[Value], "Range"]
 
 
-class Range(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Range:
     """The integers from low to high that leave `residue` when divided by `modulus`; an end of None is not known.
 
     A modulus of 0 stands for the one number `residue`. Made by `between`, `point` and the methods, always as tight
-    as the residue class allows. It is a tuple only because tuples are quick to make: `+` and `*` are those of numbers.
+    as the residue class allows:
 
     >>> between(1, 10, modulus=4)
     Range(low=4, high=8, modulus=4, residue=0)
@@ -40,14 +41,12 @@ class Range(NamedTuple):
         """The one integer that it is, if it is one."""
         return self.low if self.low is not None and self.low == self.high else None
 
-    def __contains__(self, number: object) -> bool:
-        if not isinstance(number, int):
-            return False
+    def __contains__(self, number: int) -> bool:
         if (self.low is not None and number < self.low) or (self.high is not None and number > self.high):
             return False
         return number == self.residue if self.modulus == 0 else number % self.modulus == self.residue
 
-    def __add__(self, other: Range) -> Range:  # type: ignore[override]
+    def __add__(self, other: Range) -> Range:
         modulus = gcd(self.modulus, other.modulus)
         return between(
             None if self.low is None or other.low is None else self.low + other.low,
@@ -56,7 +55,7 @@ class Range(NamedTuple):
             self.residue + other.residue,
         )
 
-    def __mul__(self, other: Range) -> Range:  # type: ignore[override]
+    def __mul__(self, other: Range) -> Range:
         corners = [_times(a, b) for a in _ends(self) for b in _ends(other)]
         modulus = gcd(self.modulus * other.modulus, self.modulus * other.residue, self.residue * other.modulus)
         residue = self.residue * other.residue

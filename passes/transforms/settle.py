@@ -70,7 +70,7 @@ def settled(function: Func, before: Func) -> Settled:
     values: dict[Value, Value] = {}
     within = (op for each in changed for op in walk(each))
     inside = {inner for op in within if isinstance(op, affine.For) and op.iv in touched for inner in walk(op)}
-    copies: set[Op] = set()  # what stands where loops that ran once are gone
+    copies: set[Op] = set()  # the bodies of loops that ran once
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
         if isinstance(op, affine.Access):
@@ -78,7 +78,7 @@ def settled(function: Func, before: Func) -> Settled:
                 return None
             simpler = _with_quotients(op, context)
             if simpler is not None:
-                inside.add(simpler)  # over the counters of loops around these, as far as it goes
+                inside.add(simpler)  # it is asked again: what it is over now may be in a tile itself
             return simpler
         if isinstance(op, affine.If):
             return _decided(op, context, values) if op in inside else None
