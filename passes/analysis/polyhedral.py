@@ -55,6 +55,7 @@ Answer = TypeVar("Answer")
 
 BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
+_ZERO = Affine()
 
 
 @public
@@ -84,8 +85,8 @@ def is_empty(constraints: Iterable[Constraint], budget: int = BUDGET) -> bool | 
     >>> print(is_empty([Constraint(i * n - 1)]))
     None
     """
-    question = _Question(tuple(constraints))
-    return _one_sided(_ask(lambda: question.set.is_empty(), budget), question)
+    question = _question_about(tuple(constraints), _ZERO)
+    return question.answer(None, lambda: bool(question.set.is_empty()), budget)
 
 
 def implies(constraints: Iterable[Constraint], claim: Constraint, budget: int = BUDGET) -> bool | None:
@@ -104,7 +105,7 @@ def implies(constraints: Iterable[Constraint], claim: Constraint, budget: int = 
         against = expr.ne_set(zero) if claim.equality else expr.lt_set(zero)
         return bool(question.set.intersect(against).is_empty())
 
-    return _one_sided(_ask(no_point_against, budget), question)
+    return question.answer(claim, no_point_against, budget)
 
 
 def minimum(expr: Affine, constraints: Iterable[Constraint] = (), budget: int = BUDGET) -> int | None:
@@ -391,11 +392,6 @@ def _ask(question: Callable[[], Answer], budget: int) -> Answer | None:
         return None
 
 
-def _one_sided(answer: bool | None, question: _Question) -> bool | None:
-    """Where a semi-affine atom may be any integer, a yes holds all the more, and a no says nothing."""
-    return None if answer is False and question.opaque else answer
-
-
 class _Question:
     """Constraints and expressions in a space of their own, where a semi-affine atom is a dimension like a value."""
 
@@ -406,6 +402,19 @@ class _Question:
             _collect(expr, atoms, set())
         self.opaque = [atom for atom in atoms if not isinstance(atom, Value)]
         self._place = _place(tuple(atoms))
+        self._answers: dict[Constraint | None, bool] = {}
+
+    def answer(self, claim: Constraint | None, find: Callable[[], bool], budget: int) -> bool | None:
+        """What isl finds, now or before, of a claim or, without one, of the constraints alone; None if it is unknown.
+
+        Where a semi-affine atom may be any integer, a yes holds all the more, and a no says nothing.
+        """
+        found = self._answers.get(claim)
+        if found is None:
+            found = _ask(find, budget)
+            if found is not None and len(self._answers) < MOST_CLAIMS:
+                self._answers[claim] = found
+        return None if found is False and self.opaque else found
 
     @cached_property
     def set(self) -> isl.Set:
@@ -488,8 +497,8 @@ class _Kept(threading.local):
 
 
 _kept = _Kept()
-MOST_QUESTIONS, MOST_NUMBERS = 500, 500
-"""How many questions, and how many numbers, each thread keeps."""
+MOST_QUESTIONS, MOST_CLAIMS, MOST_NUMBERS = 500, 100, 500
+"""How many questions each thread keeps, with how many answers each, and how many numbers."""
 MOST_PLACES, MOST_PARTS, MOST_POINTS = 200, 500, 200
 """How many spaces each thread keeps, and of how many constraints, and lists of them, in each."""
 

@@ -171,6 +171,11 @@ def domain_of(of: Relation) -> Set:
     return remembered(("domain", of), lambda: map_from(of).domain())
 
 
+def is_nowhere(of: Relation) -> bool:
+    """Whether there are no iterations. Raises UnknownError where isl needs too long."""
+    return remembered(("nowhere", of), lambda: bool(_inputs_of(of).is_empty()))
+
+
 def elements_of(of: Relation) -> Set:
     """The elements. Raises UnknownError where isl needs too long."""
     return remembered(("elements", of), lambda: map_from(of).range().coalesce())
@@ -357,12 +362,25 @@ def _in_other_words(pairs: Map) -> Iterator[Map]:
 
 def _map_from(of: Relation) -> Map:
     dims = of.inputs
-    always = [c for clause in of.clauses if len(clause) == 1 for c in clause[0]]
-    found = map_of(of.index, always, dims, of.params)
+    found = map_of(of.index, _always(of), dims, of.params)
     for clause in of.clauses:
         if len(clause) != 1:
             found = found.intersect_domain(_any_of(clause, dims, of.params))
     return found.project_out(Dim.in_, of.dims, of.locals).coalesce() if of.locals else found
+
+
+def _inputs_of(of: Relation) -> Set:
+    """The iterations, each with the locals that go with it."""
+    found = set_of(_always(of), of.inputs, of.params)
+    for clause in of.clauses:
+        if len(clause) != 1:
+            found = found.intersect(_any_of(clause, of.inputs, of.params))
+    return found
+
+
+def _always(of: Relation) -> list[Constraint]:
+    """The constraints that hold in every iteration."""
+    return [c for clause in of.clauses if len(clause) == 1 for c in clause[0]]
 
 
 def _any_of(alternatives: Alternatives, dims: tuple[Value, ...], params: tuple[Value, ...]) -> Set:

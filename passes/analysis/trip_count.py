@@ -16,7 +16,7 @@ from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, set_of, spending
 from affdsl.passes.analysis.projection import projected
-from affdsl.passes.analysis.relations import BUDGET, domain_of, ends, iterator, map_from, remembered, some_point
+from affdsl.passes.analysis.relations import BUDGET, ends, is_nowhere, iterator, map_from, remembered, some_point
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 
@@ -209,23 +209,29 @@ def _shown(found: tuple[Affine, ...], written: tuple[Affine, ...], domain: Domai
 
 def _counts(domain: Domain, exprs: tuple[Affine, ...]) -> tuple[int, int | None, int]:
     """The smallest and the largest count, and the largest number that divides all of them."""
-    count, inside = domain.some("count")
-    alternatives: list[tuple[Constraint, ...]] = []
-    for each in exprs:
-        below = tuple(Constraint(other - each) for other in exprs if other is not each)
-        is_none = (Constraint(Affine.of(count), equality=True), Constraint(-each))
-        is_each = (Constraint(count - each, equality=True), Constraint(each - 1), *below)
-        alternatives += [is_none, is_each]
-    relation = inside.where(tuple(alternatives)).relation((Affine.of(count),))
+    # Where each expression is the smallest one, and positive, it is the count: so isl is asked about no unions.
+    found = [_positive(domain, each, [other for other in exprs if other is not each]) for each in exprs]
+    positive = [each for each in found if each is not None]
+    has_zero = not positive or any(not _is_empty(domain, Constraint(-each)) for each in exprs)
+    low = 0 if has_zero else min(low for low, _, _ in positive)
+    highs = [high for _, high, _ in positive]
+    high = None if None in highs else max((high for high in highs if high is not None), default=0)
+    return low, high, gcd(*(divisor for _, _, divisor in positive))
 
-    def find() -> tuple[int, int | None, int]:
-        counts = map_from(relation).range()
-        counts = counts.project_out(Dim.param, 0, counts.dim(Dim.param))
-        if counts.is_empty():
-            return 0, 0, 0
-        low, high = ends(counts, 0)
-        assert low is not None, "a count is not negative"
-        return low, high, _divisor(counts)
+
+def _positive(domain: Domain, expr: Affine, others: Sequence[Affine]) -> tuple[int, int | None, int] | None:
+    """The ends of an expression where it is positive and none is smaller, and what divides it; None if nowhere."""
+    where = (Constraint(expr - 1), *(Constraint(other - expr) for other in others))
+    relation = domain.where((where,)).relation((expr,))
+
+    def find() -> tuple[int, int | None, int] | None:
+        numbers = map_from(relation).range()
+        numbers = numbers.project_out(Dim.param, 0, numbers.dim(Dim.param))
+        if numbers.is_empty():
+            return None
+        low, high = ends(numbers, 0)
+        assert low is not None, "it is positive"
+        return low, high, low if low == high else _divisor(numbers)
 
     return remembered(("trip count", relation), find)
 
@@ -252,5 +258,4 @@ def _smallest(domain: Domain, exprs: tuple[Affine, ...]) -> tuple[Affine, ...]:
 
 def _is_empty(domain: Domain, constraint: Constraint) -> bool:
     """Whether a constraint holds nowhere in a domain."""
-    relation = domain.where(((constraint,),)).relation(())
-    return remembered(("empty", relation), lambda: bool(domain_of(relation).is_empty()))
+    return is_nowhere(domain.where(((constraint,),)).relation(()))

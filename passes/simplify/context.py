@@ -192,7 +192,24 @@ class Context(Frozen):
         if 0 not in found if claim.equality else found.high is not None and found.high < 0:
             return False
         facts = self._asked((claim.expr,))
-        return _may_gain(facts, claim.expr) and polyhedral.implies(facts, claim) is True
+        if not _may_gain(facts, claim.expr):
+            return False
+        return self._follows(claim, facts) or polyhedral.implies(facts, claim) is True
+
+    def _follows(self, claim: Constraint, facts: Sequence[Constraint]) -> bool:
+        """Whether a claim is one of the facts and something that is at least 0, which most are that hold."""
+        expr = claim.expr
+        last = max((v for v, _ in expr.terms if isinstance(v, Value)), key=lambda v: v.id, default=None)
+        if claim.equality or last is None:
+            return False
+        factor = dict(expr.terms)[last]
+        for fact in facts:
+            if fact.equality or last not in fact.reads or dict(fact.expr.terms).get(last) != factor:
+                continue
+            low = self.range_of(expr - fact.expr).low
+            if low is not None and low >= 0:
+                return True
+        return False
 
 
 NOTHING = Context()

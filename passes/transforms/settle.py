@@ -85,11 +85,12 @@ def settled(function: Func, before: Func) -> Settled:
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
             return None
         lower, upper = simplify_bounds(op.lower, "max", context), simplify_bounds(op.upper, "min", context)
-        if _excluded(lower, upper, 1, context):
+        runs_again = not _excluded(lower, upper, op.step + 1, context)  # most do, and that says that they run at all
+        if not runs_again and _excluded(lower, upper, 1, context):
             gone[op.iv] = "never runs"
             values.update(zip(op.results, op.inits, strict=True))
             return ()
-        if len(lower) == 1 and _runs(lower[0], upper, context) and _excluded(lower, upper, op.step + 1, context):
+        if not runs_again and len(lower) == 1 and _runs(lower[0], upper, context):
             gone[op.iv] = "runs once"
             once = _once(op, lower[0], values)
             new = {inner for each in once for inner in walk(each)}

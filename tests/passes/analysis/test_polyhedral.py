@@ -156,6 +156,20 @@ def test_a_spent_budget_is_unknown_and_leaves_isl_usable():
     assert is_empty(HARD, budget=10_000_000) is False
 
 
+def test_isl_is_asked_each_question_once_and_again_where_it_had_no_answer(monkeypatch):
+    facts, claim, other = inside(3, X * 5 + Y, 8), Constraint(X * 10 + Y * 2 - 5), Constraint(X - Y)
+    asked = []
+    monkeypatch.setattr(polyhedral, "_ask", lambda find, budget: asked.append(budget) or find())
+    for _ in range(2):
+        assert is_empty(facts) is False
+        assert implies(facts, claim) is True
+        assert implies(facts, other) is False
+    assert len(asked) == 3
+    monkeypatch.setattr(polyhedral, "_ask", lambda find, budget: asked.append(budget))
+    assert (implies(facts, Constraint(X - 7)), implies(facts, Constraint(X - 7)), len(asked)) == (None, None, 5)
+    assert implies(facts, claim) is True
+
+
 def test_what_isl_fails_at_is_unknown():
     with pytest.raises(UnknownError, match="isl fails: "), polyhedral.spending():
         isl.Set.read_from_str(polyhedral.set_of([], [X]).get_ctx(), "{ [i] : ")

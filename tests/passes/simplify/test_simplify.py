@@ -206,6 +206,24 @@ def test_what_stays_is_the_same_object():
     assert simplify(expr, where(*within(0, X, 99))) is expr
 
 
+@pytest.mark.parametrize(
+    ("claim", "is_proved"),
+    [
+        (Constraint(Y - X - 3), True),
+        (Constraint(Y - X + 9), True),
+        (Constraint(Y - X + Z // 4), True),  # 3 more than a fact, and a quotient that is at least 0
+        (Constraint((Y - X) * 2 - 6), False),  # it holds, but is no fact and something more
+        (Constraint(Y - X - 4), False),
+        (Constraint(X - Y), False),
+        (Constraint(Y - X - 3, equality=True), False),
+    ],
+)
+def test_what_is_a_fact_and_more_is_proved_without_isl(claim, is_proved, monkeypatch):
+    context = where(Constraint(Y - X - 3), Constraint(Z * 1), Constraint(X + Y - N, equality=True))
+    monkeypatch.setattr(polyhedral, "implies", lambda *_: None)
+    assert context.proves(claim) is is_proved
+
+
 def test_nothing_follows_from_facts_that_exclude_each_other():
     never = where(Constraint(X - 1), Constraint(-X))
     assert never.is_contradictory
