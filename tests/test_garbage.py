@@ -1,0 +1,53 @@
+"""Garbage in cycles is not looked for meanwhile, and nothing of the caller's is changed."""
+
+import gc
+
+import pytest
+
+from affdsl.garbage import uncollected
+
+
+@pytest.fixture
+def nothing_apart():
+    """The suite keeps apart what it has imported; here nothing is, until the test is over."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
+class Node:
+    """Something that garbage collection looks after."""
+
+
+def test_what_was_made_meanwhile_is_old(nothing_apart):
+    with uncollected():
+        assert not gc.isenabled()
+        made = Node()
+    assert gc.isenabled()
+    assert not any(each is made for generation in (0, 1) for each in gc.get_objects(generation))
+    assert any(each is made for each in gc.get_objects(2))
+
+
+def test_garbage_is_found_later(nothing_apart):
+    gc.collect()
+    with uncollected():
+        made = Node()
+        made.itself = made
+        del made
+    assert gc.collect() > 0
+
+
+def test_what_the_caller_has_turned_off_or_keeps_apart_stays_so(nothing_apart):
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    gc.freeze()
+    before = gc.get_freeze_count()
+    with pytest.raises(ZeroDivisionError), uncollected():
+        1 / 0
+    assert 0 < gc.get_freeze_count() <= before
+    assert gc.isenabled()
