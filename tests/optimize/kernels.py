@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 import affdsl as af
-from affdsl.ir.numeric import dtype as numpy_type
 from affdsl.lang.annotations import ArrayType
 
 EDGE = 2
 """So many elements each array has more on each side than loops run over."""
 SHAPES = {"A": "NN", "B": "NN", "C": "NN", "P": "NK", "Q": "KM", "R": "NM", "x": "N", "y": "N", "z": "M"}
 """The arrays, by the sizes of their dimensions."""
-TYPES = ("f64", "f64", "f32", "f32", "i64", "i32")
+TYPES = ("f64", "f64", "f64", "f32", "f32", "f32", "i64", "i32", "i16", "u16", "i8", "u8")
 Sizes = Mapping[str, int]
 
 
@@ -31,7 +30,7 @@ class Writer:
         self.indent, self.made = 1, 0
         pieces: tuple[Callable[[], None], ...] = (
             self.product, self.product, self.factorization, self.sweeps, self.sweeps, self.sums, self.sums,
-            self.pointwise, self.recurrence, self.table, self.gathered,
+            self.pointwise, self.recurrence, self.table, self.gathered, self.meeting,
         )  # fmt: skip
         for _ in range(self.random.choice((1, 1, 2, 2, 3))):
             self.random.choice(pieces)()
@@ -212,6 +211,21 @@ class Writer:
             diagonal = f"A[{i} - 1, {j} - 1] + B[{i}, {j}]"
             self.say(f"A[{i}, {j}] = af.{best}(af.{best}(A[{i} - 1, {j}], A[{i}, {j} - 1]), {diagonal})")
 
+    def meeting(self) -> None:
+        """Stores that meet themselves: of those to one element, the last one counts."""
+        half = "N // 2 + 1"
+        with self.loop("i", half) as i, self.loop("j", half) as j:
+            rows = [f"x[{i} + {j}]", f"x[{i} - {j} + N // 2]", f"x[{j} + 1]", f"x[{i} // 2 + {j}]"]
+            place = self.random.choice((*rows, f"A[{i} + {j}, {j}]", f"A[{i} + {j}, {i} // 2]"))
+            values = (f"y[{i}] + alpha", f"y[{j} + 1]", f"R[{i}, 0] * y[{j}]", f"x[{i}] * {self.number()}")
+            value = self.random.choice(values)
+            with self.maybe(f"{i} > 1"):
+                if self.chance(0.3):
+                    with self.loop("k", self.random.choice(("M", "3"))) as k:
+                        self.say(f"{place} = {value} + z[{k}]")
+                else:
+                    self.say(f"{place} = {value}")
+
     def gathered(self) -> None:
         """Elements that data name."""
         with self.loop("i", "N") as i:
@@ -233,7 +247,8 @@ def arguments(made: af.Kernel, sizes: Sizes, *, seed: int) -> dict[str, Any]:
     random = np.random.default_rng(seed)
     type = made.program.parameters[1].type
     assert isinstance(type, ArrayType)
-    dtype = numpy_type(type.dtype.type)
+    dtype = type.dtype.numpy
+    assert dtype is not None
     is_float = dtype.kind == "f"
     found: dict[str, Any] = {"steps": sizes["steps"], "alpha": 1.7 if is_float else 3}
     for name, shape in SHAPES.items():
