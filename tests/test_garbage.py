@@ -4,12 +4,14 @@ import gc
 
 import pytest
 
+from affdsl import garbage
 from affdsl.garbage import uncollected
 
 
 @pytest.fixture
-def nothing_apart():
+def nothing_apart(monkeypatch):
     """The suite keeps apart what it has imported; here nothing is, until the test is over."""
+    monkeypatch.setattr(garbage, "_times", 0)
     gc.unfreeze()
     yield
     gc.freeze()
@@ -26,6 +28,15 @@ def test_what_was_made_meanwhile_is_old(nothing_apart):
     assert gc.isenabled()
     assert not any(each is made for generation in (0, 1) for each in gc.get_objects(generation))
     assert any(each is made for each in gc.get_objects(2))
+
+
+def test_of_what_is_made_later_garbage_is_looked_for_soon(nothing_apart, monkeypatch):
+    monkeypatch.setattr(garbage, "FIRST", 2)
+    kept = []
+    for _ in range(3):
+        with uncollected():
+            kept.append(Node())
+    assert [any(each is made for each in gc.get_objects(0)) for made in kept] == [False, False, True]
 
 
 def test_garbage_is_found_later(nothing_apart):
