@@ -1,6 +1,7 @@
-"""Copies of a body under one mask take from each other what they store, in registers.
+"""Copies of a body take from each other the vectors that they store, in registers.
 
-C compilers do so for whole vectors, but not under masks, and processors wait for a masked store until it is done.
+C compilers do not do so under masks, and processors wait for a masked store until it is done. Whole vectors they keep
+where they know that arrays do not overlap; but gcc 12 forgets what `restrict` says in a loop on threads.
 """
 
 from __future__ import annotations
@@ -10,25 +11,28 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import arith, vector
+from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import map_blocks, walk
+from affdsl.ir.types import Type
 from affdsl.passes.analysis.effects import effects
 from affdsl.passes.analysis.storage import Storage, storage_of
 
-Place: TypeAlias = tuple[Value, tuple[Value, ...], Value]
-"""A buffer, the indices of a first element, and a mask."""
+Place: TypeAlias = tuple[Value, tuple[Value, ...] | tuple[Affine, ...], Value | Type]
+"""A buffer, the indices of a first element, and a mask, or the type of a whole vector."""
 
 
 def kept(function: Func, before: Func, module: Module | None = None) -> Func:
-    """The function where, in blocks that a step has made or changed, masked loads take what was stored before them.
+    """The function where, in blocks that a step has made or changed, loads of vectors take what was stored before them.
 
         store A[i], mask, x; y = load A[i], mask; z = f(y); store A[i], mask, z   ->   z = f(x); store A[i], mask, z
+        store A[i], x; y = load A[i]; z = f(y); store A[i], z                     ->   z = f(x); store A[i], z
 
-    That is where both have the same mask, and nothing in the block between them may write to the buffer. Lanes which
-    the mask leaves out are those that the load passes through. A store that another one replaces goes, if nothing
-    between them may read the buffer.
+    That is where both have the same mask, or none and the same lanes, and nothing in the block between them may write
+    to the buffer. Lanes which the mask leaves out are those that the load passes through. A store that another one
+    replaces goes, if nothing between them may read the buffer.
 
     >>> from affdsl.mlir.readers import parse
     >>> f = parse('''func.func @f(%A: memref<9xf32>, %m: vector<4xi1>, %x: vector<4xf32>, %i: index) {
@@ -47,10 +51,11 @@ def kept(function: Func, before: Func, module: Module | None = None) -> Func:
     }
     """
     old = {id(op) for op in walk(before)}
-    if not any(isinstance(op, vector.MaskedStore) and id(op) not in old for op in walk(function)):
+    if not any(isinstance(op, _STORES) and id(op) not in old for op in walk(function)):
         return function
     storage = storage_of(function, module)
-    return map_blocks(function, lambda block: _kept(block, old, storage))
+    values: dict[Value, Value] = {}
+    return renamed(map_blocks(function, lambda block: _kept(block, old, storage, values)), values)
 
 
 @dataclass
@@ -61,19 +66,27 @@ class _Stored:
     at: int | None
 
 
-def _kept(block: Block, old: Set[int], storage: Storage) -> Block:
+_STORES = (vector.MaskedStore, affine.VectorStore)
+
+
+def _kept(block: Block, old: Set[int], storage: Storage, values: dict[Value, Value]) -> Block:
     new: list[Op | None] = []
     known: dict[Place, _Stored] = {}
     is_new = any(id(op) not in old for op in block)
     for each in block:
-        op = each if id(each) in old else map_blocks(each, lambda inner: _kept(inner, old, storage))
+        op = each if id(each) in old else map_blocks(each, lambda inner: _kept(inner, old, storage, values))
         if isinstance(op, vector.MaskedLoad) and is_new:
             stored = known.get((op.memref, op.indices, op.mask))
             if stored is not None:
                 new.append(arith.Select(op.result, op.mask, stored.value, op.pass_thru, location=op.location))
                 continue
-        if isinstance(op, vector.MaskedStore) and is_new:
-            place = op.memref, op.indices, op.mask
+        if isinstance(op, affine.VectorLoad) and is_new:
+            stored = known.get((op.memref, op.index, op.result.type))
+            if stored is not None:
+                values[op.result] = stored.value
+                continue
+        if isinstance(op, _STORES) and is_new:
+            place = _place_of(op)
             if place in known and (at := known[place].at) is not None:
                 new[at] = None
             _forget(known, op, storage)
@@ -84,6 +97,12 @@ def _kept(block: Block, old: Set[int], storage: Storage) -> Block:
     made = tuple(op for op in new if op is not None)
     same = len(made) == len(block) and all(a is b for a, b in zip(made, block, strict=True))
     return block if same else made  # a block that is another one counts as changed
+
+
+def _place_of(op: vector.MaskedStore | affine.VectorStore) -> Place:
+    if isinstance(op, vector.MaskedStore):
+        return op.memref, op.indices, op.mask
+    return op.memref, op.index, op.value.type
 
 
 def _forget(known: dict[Place, _Stored], op: Op, storage: Storage) -> None:
