@@ -1,9 +1,9 @@
-"""Masked loads take what was stored under their mask, and programs do the same."""
+"""Loads of vectors take what was stored before them, under their mask or whole, and programs do the same."""
 
 import numpy as np
 import pytest
 
-from affdsl.ir.dialects import vector
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
@@ -18,6 +18,8 @@ LOAD = f"%{{x}} = vector.maskedload %{{of}}[%i], %{{mask}}, %zero : {TYPES} into
 HEAD = """%zero = arith.constant dense<[0.0, 0.0, 0.0, 0.0]> : vector<4xf32>
 %one = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : vector<4xf32>
 """
+WHOLE_STORE = "affine.vector_store %{x}, %{to}[{at}] : memref<9xf32>, vector<4xf32>\n"
+WHOLE_LOAD = "%{x} = affine.vector_load %{of}[{at}] : memref<9xf32>, vector<4xf32>\n"
 ARGUMENTS = "%A: memref<9xf32>, %B: memref<9xf32>, %C: memref<9xf32>, %m: vector<4xi1>, %n: vector<4xi1>, %i: index"
 UPDATE = STORE.format(to="A", mask="m", x="one") + LOAD.format(of="A", mask="m", x="a") + "{}"
 UPDATE += STORE.format(to="A", mask="m", x="a")
@@ -74,6 +76,24 @@ def test_another_place_or_mask_is_another_value():
     assert left(store + LOAD.format(of="B", mask="m", x="a")) == (1, 1)
 
 
+@pytest.mark.parametrize(("between", "loads", "stores"), [
+    ("", 0, 1),
+    (WHOLE_STORE.format(to="B", at="%i", x="one"), 0, 2),
+    (WHOLE_LOAD.format(of="A", at="%i + 1", x="b"), 1, 2),
+    (WHOLE_STORE.format(to="A", at="%i + 1", x="zero"), 1, 3),
+    (STORE.format(to="A", mask="m", x="zero"), 1, 2),
+    ("affine.store %e, %A[0] : memref<9xf32>\n", 1, 2),
+    ("%l = affine.vector_load %A[%i] : memref<9xf32>, vector<2xf32>\n", 1, 2),
+])  # fmt: skip
+def test_whole_vectors_are_kept_where_nothing_else_is_written(between, loads, stores):
+    body = "%e = affine.load %B[0] : memref<9xf32>\n" + WHOLE_STORE.format(to="A", at="%i", x="one") + between
+    body += WHOLE_LOAD.format(of="A", at="%i", x="a") + "%s = arith.addf %a, %one : vector<4xf32>\n"
+    made = kept(function(body + WHOLE_STORE.format(to="A", at="%i", x="s")), NOTHING)
+    verify(made)
+    counts = [sum(isinstance(op, kind) for op in walk(made)) for kind in (affine.VectorLoad, affine.VectorStore)]
+    assert counts == [loads, stores]
+
+
 def test_arguments_that_a_call_shows_to_be_one_buffer_are_one():
     body = UPDATE.format(STORE.format(to="B", mask="m", x="zero"))
     names = [each.split(":")[0] for each in ARGUMENTS.split(", ")]
@@ -97,7 +117,8 @@ def test_random_accesses_leave_the_same(seed):
     lines, known = [], ["zero", "one"]
     for k in range(30):
         place = {"mask": rng.choice(["m", "n"]), "to": (array := rng.choice(["A", "B"])), "of": array}
-        match rng.integers(4):
+        place["at"] = rng.choice(["%i", "%i", "%i + 1"])
+        match rng.integers(6):
             case 0:
                 lines.append(STORE.format(x=rng.choice(known), **place))
             case 1:
@@ -107,6 +128,11 @@ def test_random_accesses_leave_the_same(seed):
                 lines.append(f"%s{k} = arith.addf %{rng.choice(known)}, %{rng.choice(known)} : vector<4xf32>\n")
                 known.append(f"s{k}")
             case 3:
+                lines.append(WHOLE_STORE.format(x=rng.choice(known), **place))
+            case 4:
+                lines.append(WHOLE_LOAD.format(x=f"l{k}", **place))
+                known.append(f"l{k}")
+            case 5:
                 lines.append(f"%e{k} = affine.load %{array}[{rng.integers(9)}] : memref<9xf32>\n")
                 lines.append(f"affine.store %e{k}, %{rng.choice(['A', 'B', 'C'])}[{rng.integers(9)}] : memref<9xf32>\n")
     masks = "%m = vector.create_mask %c3 : vector<4xi1>\n%n = vector.create_mask %c2 : vector<4xi1>\n"
