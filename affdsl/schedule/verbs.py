@@ -15,9 +15,9 @@ from affdsl.passes.advice.alternatives import alternatives_are_wanted
 from affdsl.passes.advice.verbs import done
 from affdsl.passes.legality.proposals import Argument, Request, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
-from affdsl.passes.transforms.masked_stores import kept
 from affdsl.passes.transforms.settle import Settled, settled
 from affdsl.passes.transforms.share import shared
+from affdsl.passes.transforms.stored_vectors import kept
 from affdsl.schedule.alone import alone, path_to, restored
 from affdsl.schedule.bands import require_band
 from affdsl.schedule.loops import ScheduleError, loop_by

@@ -197,7 +197,10 @@ class Context(Frozen):
         return self._follows(claim, facts) or polyhedral.implies(facts, claim) is True
 
     def _follows(self, claim: Constraint, facts: Sequence[Constraint]) -> bool:
-        """Whether a claim is one of the facts and something that is at least 0, which most are that hold."""
+        """Whether a claim is the sum of a fact and something that is at least 0, as most claims are that hold.
+
+        Only facts about the value that was made last are tried: others would leave that value in the rest.
+        """
         expr = claim.expr
         last = max((v for v, _ in expr.terms if isinstance(v, Value)), key=lambda v: v.id, default=None)
         if claim.equality or last is None:

@@ -9,7 +9,7 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from affdsl.passes.transforms.masked_stores import kept
+from affdsl.passes.transforms.stored_vectors import kept
 
 NOTHING = Func("nothing", (), ())
 TYPES = "memref<9xf32>, vector<4xi1>, vector<4xf32>"
