@@ -24,7 +24,7 @@ class Choices(FrozenValue):
         The tile of a product: how many rows and columns of the result, and how many terms of each sum it adds. A panel
         of B with so many terms stays in the nearest cache, or next to it. Columns are those of numbers of 64 bits,
         of narrower ones there are as many more. They are so few that all panels of a tile stay in the last cache,
-        which others use, too.
+        which others use, too, or in the second one where that is large: then sums add fewer terms as well.
     register_rows, register_vectors
         How many rows of the result are in registers, and how many vectors of each of them.
     lone_rows

@@ -25,6 +25,10 @@ from affdsl.schedule.spelling import literal
 
 AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
+USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
+"""The caches of a machine that nobody asked: the nearest, the second and the last one."""
+LARGE = 2 << 20
+"""How large the second cache is where it has panels of both factors."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -290,14 +294,22 @@ def register_tile(choices: Choices, target: Target, *, contract: bool) -> tuple[
 def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choices) -> tuple[int, int, int]:
     """The tile of a product: its panels of A stay in the second cache, and those of B in the last one.
 
-    >>> from affdsl.codegen.targets.avx2 import AVX2
-    >>> tile_sizes(AVX2, 4, 6, 16, Choices())
-    (126, 3072, 384)
+    Where the second cache is a large one, those of B stay there, too, each of them in the nearest cache when its turn
+    has come: processors that have such a cache have a last one far away.
+
+    >>> from affdsl.codegen.targets.avx512 import AVX512
+    >>> tile_sizes(AVX512, 8, 8, 16, Choices())
+    (128, 1536, 384)
+    >>> from dataclasses import replace
+    >>> tile_sizes(replace(AVX512, caches=(48 << 10, 2 << 20, 260 << 20)), 8, 8, 16, Choices())
+    (128, 512, 256)
     """
-    second, last = (*target.caches[1:2], *target.caches[-1:]) if len(target.caches) > 1 else (1 << 20, 32 << 20)
-    terms = choices.product_terms
+    nearest, second, last = USUAL_CACHES if len(target.caches) < 2 else (*target.caches[:2], target.caches[-1])
+    terms, held = choices.product_terms, last // 2
+    if second >= LARGE:
+        terms, held = max(1, min(terms, nearest * 2 // 3 // (columns * size))), second // 2
     most_rows = min(choices.product_rows, second // 2 // (terms * size))
-    most_columns = min(choices.product_columns * 8 // size, last // 2 // (terms * size))
+    most_columns = min(choices.product_columns * 8 // size, held // (terms * size))
     return max(rows, most_rows // rows * rows), max(columns, most_columns // columns * columns), terms
 
 
