@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from benchmarks.patterns import CATEGORIES, PATTERNS
 from benchmarks.patterns.pattern import Pattern
 from benchmarks.patterns.reports import FAST, IN_ORDER, IN_PART, STRICT, VECTORIZED, Compiler, compilers, verdict
+from benchmarks.plain import plain
 
 LEGEND = """\
 ours          after the steps of its schedule, in the order of the text; "any order" with sums in another order
@@ -60,7 +61,7 @@ def _cells(pattern: Pattern, found: Sequence[Compiler]) -> tuple[list[str], str]
     ours = [verdict(pattern, reassociate=reassociate) for reassociate in (False, True)]
     cells = [each if each in (VECTORIZED, IN_PART, IN_ORDER) else "no" for each in ours]
     why = ours[0] if cells[0] == "no" else ""
-    source = pattern.kernel.c()
+    source = plain(pattern.kernel)
     theirs = [each.vectorizes(source, flags) for each in found for flags in (STRICT, FAST)]
     return cells + ["yes" if each else "-" for each in theirs], why
 

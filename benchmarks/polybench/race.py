@@ -30,6 +30,7 @@ import numpy as np
 import affdsl as af
 from affdsl.optimize.forecast import forecast
 from affdsl.passes.analysis.iterations import UncountedError
+from benchmarks.plain import plain
 from benchmarks.polybench.benchmark import Arguments, Benchmark, Sizes
 
 FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-std=c11", "-fPIC", "-shared", "-w")
@@ -150,7 +151,7 @@ def _called(function: Callable[..., object], kernel: af.Kernel, sizes: Sizes, gi
 
 def text_for(kernel: af.Kernel, sizes: Sizes) -> str:
     """C of a kernel as written, and a function `peer` that calls it with sizes that the compiler knows."""
-    text = str(kernel.c())
+    text = plain(kernel)
     found = re.search(rf"^(int32_t|void) {kernel.name}\(([^)]*)\)", text, re.MULTILINE)
     assert found is not None, f"there is no function {kernel.name} in its C"
     text = text.replace(found[0], f"static inline __attribute__((always_inline)) {found[0]}")

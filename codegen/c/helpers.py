@@ -508,7 +508,7 @@ _FIXED: dict[str, Helper] = {
         )
     ),
     "affdsl_in_order": Helper(
-        "/* no vectors of iterations: gcc 12 makes some that are wrong, and slow ones of lookups */\n"
+        "/* no vectors of iterations: gcc 12 makes some that are wrong, and slow ones of lookups and sums in order */\n"
         "#if defined(__GNUC__) && !defined(__clang__)\n"
         '#define affdsl_in_order() __asm__ volatile("")\n'
         "#else\n"

@@ -13,7 +13,7 @@ from affdsl.codegen.c.lanes import assign_lanes, new_vector
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
-from affdsl.codegen.c.recurrences import hands_on_integers
+from affdsl.codegen.c.recurrences import hands_on_integers, sums_floats_up
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
@@ -46,7 +46,7 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
     c.lines.loop(iv, lower, upper.at(ADD), step.text)
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
-    if hands_on_integers(op) or lookups(op) > 1 or overwrites(op):
+    if hands_on_integers(op) or sums_floats_up(op) or lookups(op) > 1 or overwrites(op):
         c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
     c.block_to(op.body, Target(names))
     c.lines.close()

@@ -1,7 +1,8 @@
-"""Loops that hand on several integers of one array, of which gcc 12 makes vectors, and some of them wrong.
+"""Loops whose iterations wait for each other, of which gcc 12 makes vectors all the same: wrong ones, or slow ones.
 
-Each iteration loads and stores several elements at places that do not move with it. Without its vectorizer of loops
-gcc is right; what the vectorizer takes wrong is not known.
+Wrong are some where each iteration loads and stores several integers of one array, at places that do not move with it.
+Without its vectorizer of loops gcc is right; what the vectorizer takes wrong is not known. Slow are sums of floats in
+the order of the text: products become vectors, whose lanes are then taken out one by one and added.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ from collections import Counter
 from collections.abc import Iterator
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, memref, scf
+from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import IndexType, IntegerType
+from affdsl.ir.types import FloatType, IndexType, IntegerType, Type
 
 _Element = tuple[Value, tuple[object, ...]]
 _ACCESSES = (affine.Load, affine.Store, memref.Load, memref.Store)
 _STORES = (affine.Store, memref.Store)
+_QUICK = ("addf", "subf", "mulf")
+_AROUND = (*_ACCESSES, affine.Apply, affine.Yield, scf.Yield, arith.Constant)
+MOST_OPERATIONS = 5
+"""How many operations beside each sum scalars do while an addition waits for the one before it."""
 
 
 def hands_on_integers(loop: affine.For | scf.For) -> bool:
@@ -44,6 +49,56 @@ def hands_on_integers(loop: affine.For | scf.For) -> bool:
     for op, element in _still(inside, made):
         (stored if isinstance(op, _STORES) else loaded).add(element)
     return any(count > 1 for count in Counter(array for array, _ in loaded & stored).values())
+
+
+def sums_floats_up(loop: affine.For | scf.For) -> bool:
+    """Whether a loop sums floats up along rows, in few operations for each sum, and does nothing else.
+
+    Divisions and functions are left to vectors: these take longer than to wait for the sums. Where the loop goes from
+    row to row, compilers may have vectors of one around it.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> loop = parse('''func.func @dot(%x: memref<9xf32>, %y: memref<9xf32>, %start: f32) -> f32 {
+    ...   %total = affine.for %i = 0 to 9 iter_args(%sum = %start) -> (f32) {
+    ...     %a = affine.load %x[%i] : memref<9xf32>
+    ...     %b = affine.load %y[%i] : memref<9xf32>
+    ...     %product = arith.mulf %a, %b : f32
+    ...     %next = arith.addf %sum, %product : f32
+    ...     affine.yield %next : f32
+    ...   }
+    ...   return %total : f32
+    ... }''').functions[0].body[0]
+    >>> sums_floats_up(loop)
+    True
+    """
+    made = {loop.iv, *loop.carried, *(v for op in loop.body for v in op.defines())}
+    sums, operations = sum(_is_float(v.type) for v in loop.carried), 0
+    for op in loop.body:
+        if isinstance(op, arith.Binary) and op.kind in _QUICK and _is_float(op.result.type):
+            operations += 1
+        elif not isinstance(op, _AROUND) or not _is_along_rows(op, loop.iv, made):
+            return False
+        elif isinstance(op, _STORES):
+            if not (made.isdisjoint(_says(op)) and _is_float(op.value.type)):
+                return False
+            sums += 1
+    return 0 < sums <= operations <= (1 + MOST_OPERATIONS) * sums
+
+
+def _is_along_rows(op: Op, iv: Value, made: set[Value]) -> bool:
+    """Whether an operation loads nothing, or the same in all iterations of a loop, or what is next to it in a row."""
+    if not isinstance(op, affine.Load | memref.Load) or made.isdisjoint(_says(op)):
+        return True
+    if isinstance(op, memref.Load):
+        return False
+    *before, last = op.index
+    step = dict(last.terms).get(iv, 0)
+    return abs(step) == 1 and all(made.isdisjoint(e.values()) for e in (*before, last - iv * step))
+
+
+def _is_float(type: Type) -> bool:
+    """Whether values have a type that processors add up as it is."""
+    return isinstance(type, FloatType) and type.width in (32, 64)
 
 
 def _still(ops: list[Op], made: set[Value]) -> Iterator[tuple[Op, _Element]]:
