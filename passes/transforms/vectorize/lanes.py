@@ -231,12 +231,25 @@ class Lanes:
         """In which lanes all of some constraints hold."""
         found: Value | None = None
         for constraint in constraints:
-            left = self.vector_of_expr(self.expr(constraint.expr))
-            made = Value(self.vector_of_type(I1))
-            zero = self.constant([0] * self.width, INDEX)
-            self.emit(arith.Compare(made, "cmpi", "eq" if constraint.equality else "sge", left, zero))
+            made = self._where(constraint)
             found = made if found is None else self.binary("andi", found, made)
-        return self.constant([True] * self.width, I1) if found is None else found
+        return self._all_set() if found is None else found
+
+    def _where(self, constraint: Constraint) -> Value:
+        """In which lanes a constraint holds: an inequality in the first or the last ones."""
+        expr = self.expr(constraint.expr)
+        step, made = self.step(expr), Value(self.vector_of_type(I1))
+        if constraint.equality or not step:
+            left, zero = self.vector_of_expr(expr), self.constant([0] * self.width, INDEX)
+            self.emit(arith.Compare(made, "cmpi", "eq" if constraint.equality else "sge", left, zero))
+            return made
+        count = (-expr).ceildiv(step) if step > 0 else expr // -step + 1
+        self.emit(vector.CreateMask(made, (self.applied(count),)))
+        return self.binary("xori", made, self._all_set()) if step > 0 else made
+
+    def _all_set(self) -> Value:
+        """The mask of all lanes."""
+        return self.constant([True] * self.width, I1)
 
 
 def _element(vector: Value) -> ScalarType:
