@@ -13,6 +13,8 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import Schedule
 
+LARGE = 2 << 20
+"""How large a second cache is that behaves otherwise: it is farther away than small ones, and the last one far away."""
 MOST = 2**16
 """Lines are not longer where all arrays of a loop fit into a cache."""
 

@@ -94,7 +94,8 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     """The schedule with a loop over time tiled; no notes where it is none."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        sizes = larger_than(s, root, options.target.caches[1]) if len(options.target.caches) > 1 else None
+        small = sweeps.small_enough(s, root, options.target)
+        sizes = None if small is None else larger_than(s, root, small)
         both = s if sizes is None else copy(s).specialize(root, sizes)
         made = sweeps.take(both, root, options)
     except (UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
@@ -105,12 +106,12 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     if sizes is None:
         return made, notes
     before = {row.names[0] for row in s.loops()}
-    small = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
+    other = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
     notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache"]
     try:
-        made, others = _with_small_sweeps(made, small, options)
+        made, others = _with_small_sweeps(made, other, options)
     except UnfitError:
-        made, others = _with_vectors(made, small, options)
+        made, others = _with_vectors(made, other, options)
     return made, [*notes, *others]
 
 

@@ -12,6 +12,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
+from affdsl.optimize.footprint import LARGE
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
@@ -27,8 +28,6 @@ AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
 USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
 """The caches of a machine that nobody asked: the nearest, the second and the last one."""
-LARGE = 2 << 20
-"""How large the second cache is where it has panels of both factors."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -295,7 +294,7 @@ def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choi
     """The tile of a product: its panels of A stay in the second cache, and those of B in the last one.
 
     Where the second cache is a large one, those of B stay there, too, each of them in the nearest cache when its turn
-    has come: processors that have such a cache have a last one far away.
+    has come.
 
     >>> from affdsl.codegen.targets.avx512 import AVX512
     >>> tile_sizes(AVX512, 8, 8, 16, Choices())

@@ -17,7 +17,7 @@ from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 CACHE = 32 << 20
-"""How large the last cache is where nobody asked the machine."""
+"""How large the last cache is at most, of which a part is there for one array: larger ones are those of many cores."""
 LINE = 512
 """How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 WIDTHS = {FloatType: (32, 64), IntegerType: (8, 16, 32, 64)}
@@ -49,7 +49,7 @@ def take(
     if any(not isinstance(op, affine.Store | affine.VectorStore) for op in touching):
         raise UnfitError("what it stores is read again")
     called = next(name for name, value in arrays_of(s.function).items() if value is array)
-    least = (options.target.caches or (CACHE,))[-1] // SHARE
+    least = min((options.target.caches or (CACHE,))[-1], CACHE) // SHARE
     made, rows = copy(s), _rows(loads, ways)
     try:
         before = {row.names[0] for row in made.loops()}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 
+from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
 from affdsl.optimize.choices import Choices
+from affdsl.optimize.footprint import LARGE
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests, perfect_band, require_loop
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
@@ -18,6 +20,8 @@ SHIFTS = (0, 1, 2, 3)
 """How late a sweep may run, in rows."""
 SKEWS = (1, 2, 3, 4)
 """How many rows a tile may move in each time step."""
+NEAR = 16
+"""Of a large second cache, the part that sweeps may go through one after the other: the rest is too far away."""
 
 
 def take(s: Schedule, root: str, options: Options) -> Schedule:
@@ -58,13 +62,35 @@ def take_untiled(s: Schedule, root: str, options: Options) -> Schedule:
     It makes nothing parallel, and pays where they lie in a cache behind that one, and no sweep loads rows that several
     iterations of it share. Raises UnfitError.
     """
-    sweeps = [op for op in require_loop(s, root).body if isinstance(op, affine.For)]
-    if sum(_depth(op) == 2 for op in sweeps) < 2 or max(map(_depth, sweeps)) > 2:
+    sweeps = _sweeps(s, root)
+    if not _are_over_rows(sweeps):
         raise UnfitError("there are no two sweeps over rows")
     if _spans_rows(s, sweeps):
         raise UnfitError("several iterations of a sweep load the same rows")
     made, _ = _as_one(s, sweeps, 1)
     return _rows_on_vectors(made, root, options)
+
+
+def small_enough(s: Schedule, root: str, target: Target) -> int | None:
+    """How many bytes arrays may have so that the sweeps of a loop over time need no tiles; None where nobody knows.
+
+    They stay in the second cache then, or, where each sweep would go through it as a whole, in a part of a large one.
+    """
+    if len(target.caches) < 2:
+        return None
+    second, sweeps = target.caches[1], _sweeps(s, root)
+    one_by_one = not _are_over_rows(sweeps) or _spans_rows(s, sweeps)
+    return second // NEAR if one_by_one and second >= LARGE else second
+
+
+def _sweeps(s: Schedule, root: str) -> list[affine.For]:
+    return [op for op in require_loop(s, root).body if isinstance(op, affine.For)]
+
+
+def _are_over_rows(sweeps: list[affine.For]) -> bool:
+    """Whether several of some sweeps are over rows, and none of them over planes."""
+    depths = [*map(_depth, sweeps)]
+    return depths.count(2) > 1 and max(depths) == 2
 
 
 def _as_one(s: Schedule, sweeps: list[affine.For], dimensions: int) -> tuple[Schedule, list[str]]:
