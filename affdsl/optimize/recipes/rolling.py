@@ -160,7 +160,7 @@ def rows_at_once(s: Schedule, main: str, options: Options) -> int:
             if isinstance(op, affine.Load) and op.memref.hint not in own:
                 of.setdefault(op.memref, set()).add(op.index[:-1])
         most = max([most, *map(len, of.values())])
-    return max(1, min(options.choices.shared_rows, vectors.WAYS - most))
+    return max(1, min(options.choices.shared_rows, vectors.ways(options) - most))
 
 
 def _keep_rows(s: Schedule, main: str, rows: int) -> list[str]:

@@ -41,8 +41,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
-WAYS = 8
-"""How many lines of one place the nearest cache holds."""
+NEAREST, PAGE = 32 << 10, 4 << 10
+"""How large the nearest cache is where nobody asked, and how far lines that have one place in it are apart."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
 DONE_AGAIN = 0.2
@@ -121,7 +121,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     rows = _at_once(nest, around, options) if around is not None else 1
     if around is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, around):
         with suppress(UnfitError):
-            s, done = streamed.take(s, nest, outer[-1], name, lanes, WAYS, options)
+            s, done = streamed.take(s, nest, outer[-1], name, lanes, ways(options), options)
             return s, "; ".join([*said, done])
     try:
         s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
@@ -420,7 +420,12 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
         return options.choices.shared_rows if share_done_again(nest, loop) >= DONE_AGAIN else 1
     ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
     arrays, lines = {op.memref for op in ops}, {(op.memref, op.index[:-1]) for op in ops}
-    return min(options.choices.shared_rows, 1 + (WAYS - len(lines)) // len(arrays))
+    return min(options.choices.shared_rows, 1 + (ways(options) - len(lines)) // len(arrays))
+
+
+def ways(options: Options) -> int:
+    """How many lines of one place the nearest cache holds."""
+    return (options.target.caches or (NEAREST,))[0] // PAGE
 
 
 def _shares_rows(nest: Nest, loop: affine.For) -> bool:
