@@ -753,3 +753,23 @@ def test_a_map_that_names_what_differs_from_lane_to_lane_without_need_is_written
     arguments = list(given(made, 8))
     run(made, *arguments)
     np.testing.assert_array_equal(arguments[1][:8], np.full(8, arguments[0][1]))
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+@pytest.mark.parametrize("factor", [-3, -2, -1, 1, 2, 3])
+def test_conditions_of_lanes_are_masks_of_the_first_or_the_last_ones(factor, step):
+    kept = itertools.product(range(-9, 10, 3), ("scalar", "masked", "folded"))
+    for constant, tail in kept:
+        before = read(
+            f"""affine.for %i = 1 to %n step {step} {{
+                  affine.if affine_set<(d0) : ({factor} * d0 + {constant} >= 0)>(%i) {{
+                    %a = affine.load %A[%i] : memref<?xf32>
+                    affine.store %a, %B[%i] : memref<?xf32>
+                  }}
+                }}"""
+        )
+        after = vectorize(before, iv(before, "i"), 4, tail=tail)
+        assert_same(before, after)
+        assert not any(VectorType((4,), INDEX) == v.type for op in walk(after) for v in op.defines()), after
+        masks = [op for op in walk(after) if isinstance(op, vector.CreateMask)]
+        assert masks, after
