@@ -9,8 +9,9 @@ from typing import Literal
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, loop_called, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.streamed import LINE
@@ -134,15 +135,22 @@ def _run_late(s: Schedule, first: str, second: str) -> None:
 
 
 def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
-    """Make one loop of loops along the same row, each as late as what it reads of the one before is in the cache."""
+    """Make one loop of loops along the same row, each as late as what it reads of the one before is in the cache.
+
+    Where that is known, they run together from a multiple of the lanes on: vectors of arrays made here are aligned.
+    """
     if not inner:
         return
+    lanes = options.target.lanes(32)
     first, *others = inner
     for second in others:
         for shift in range(MOST_ROWS + 1):
             with suppress(IllegalTransform, ScheduleError):  # a loop may run never, and be gone
                 copy(s).fuse(first, second, shift=shift)
-                s.fuse(first, second, shift=shift + LATE * options.target.lanes(32))
+                late = shift + LATE * lanes
+                loop = loop_called(s, second)
+                begin = loop.lower[0] + late if loop is not None and len(loop.lower) == 1 else Affine()
+                s.fuse(first, second, shift=late + (-begin.constant % lanes if begin.is_constant else 0))
                 break
 
 
