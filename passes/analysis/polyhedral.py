@@ -45,10 +45,18 @@ if TYPE_CHECKING:
     Ast: TypeAlias = isl.AstNode
     AstExpr: TypeAlias = isl.AstExpr
     Orders: TypeAlias = isl.ScheduleNode
+    ScheduleConstraints: TypeAlias = isl.ScheduleConstraints
+    UnionSet: TypeAlias = isl.UnionSet
+    UnionMap: TypeAlias = isl.UnionMap
+    BasicMap: TypeAlias = isl.BasicMap
+    Function: TypeAlias = isl.PwAff
+    Functions: TypeAlias = isl.UnionPwAff
 else:
     isl = _Later()
     Set, Map, Dim, Ast, AstExpr = map(_Later, ("Set", "Map", "dim_type", "AstNode", "AstExpr"))
-    Orders = _Later("ScheduleNode")
+    Orders, ScheduleConstraints = map(_Later, ("ScheduleNode", "ScheduleConstraints"))
+    UnionSet, UnionMap, BasicMap = map(_Later, ("UnionSet", "UnionMap", "BasicMap"))
+    Function, Functions = map(_Later, ("PwAff", "UnionPwAff"))
 """What other modules need to say of isl."""
 
 Answer = TypeVar("Answer")
@@ -143,7 +151,7 @@ def _name(hint: str, id: int) -> str:
 
 def space_of(dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Space:
     """The space of sets over dims, in this order, with params fixed but unknown. All in the context of this thread."""
-    return isl.Space.create_from_names(_context(), set=[*map(name_of, dims)], params=[*map(name_of, params)])
+    return isl.Space.create_from_names(context(), set=[*map(name_of, dims)], params=[*map(name_of, params)])
 
 
 def set_of(constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Set:
@@ -156,7 +164,7 @@ def map_of(
 ) -> isl.Map:
     """From the points of dims where all constraints hold to the values of exprs. Raises UnknownError as `set_of`."""
     place = _place(dims, params)
-    images = isl.AffList.alloc(_context(), len(exprs))
+    images = isl.AffList.alloc(context(), len(exprs))
     for expr in exprs:
         images = images.add(place.aff(expr))
     function = isl.MultiAff.from_aff_list(place.to(len(exprs)), images)
@@ -223,7 +231,7 @@ def ast_of(points: Set) -> Ast:
 def kind_of(part: Ast | AstExpr | Orders) -> str:
     """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ...
 
-    A part of what `scheduled` gives is a "band", "filter", "sequence", "set" or "leaf".
+    A part of what isl's scheduler finds is a "band", "filter", "sequence", "set" or "leaf".
     """
     kind: object = part.get_type()
     if isinstance(part, isl.AstExpr) and kind == isl.ast_expr_type.op:
@@ -238,9 +246,9 @@ def spending(budget: int = BUDGET) -> Iterator[None]:
     So does any other error of isl: an answer that it does not give is not known. A budget within a budget is not
     possible: the inner one ends the outer one.
     """
-    context = _context()
-    context.reset_operations()
-    context.set_max_operations(budget)
+    spent = context()
+    spent.reset_operations()
+    spent.set_max_operations(budget)
     try:
         yield
     except isl.Error as error:
@@ -248,8 +256,8 @@ def spending(budget: int = BUDGET) -> Iterator[None]:
             raise UnknownError(f"isl fails: {error}") from error
         raise UnknownError(f"isl needs more than {budget} operations") from None
     finally:
-        context.set_max_operations(0)
-        context.reset_operations()
+        spent.set_max_operations(0)
+        spent.reset_operations()
 
 
 def closure(kinds: int, steps: Iterable[tuple[int, Map, int]]) -> dict[tuple[int, int], Map]:
@@ -280,104 +288,20 @@ def closure(kinds: int, steps: Iterable[tuple[int, Map, int]]) -> dict[tuple[int
     return found
 
 
-def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]], most: int) -> Orders:
-    """What isl's scheduler finds for statements, numbered from 0, by their iterations and pairs that keep their order.
-
-    Iterations of the two of a pair are near each other, and in one iteration of an outer loop, where that can be.
-    Numbers may be large: with a bound for them isl may search for hours, and counts no operations meanwhile. So it may
-    where pairs are in many parts, or where a counter is a multiple of another one: UnknownError is raised for `most`
-    parts or more, and for multiples. Raises isl's errors, too: see `spending`.
-    """
-    context = _context()
-    context.set_schedule_maximize_coincidence(1)
-    named = [each.set_tuple_name(f"k{k}") for k, each in enumerate(domains)]
-    everywhere = isl.UnionSet.from_set(named[0])
-    for each in named[1:]:
-        everywhere = everywhere.union(isl.UnionSet.from_set(each))
-    order = isl.UnionMap.empty(everywhere.get_space())
-    for start, part, end in pairs:
-        known = part.set_tuple_name(isl.dim_type.in_, f"k{start}").set_tuple_name(isl.dim_type.out, f"k{end}")
-        order = order.union(isl.UnionMap.from_map(known))
-    parts: list[isl.BasicMap] = []
-    order.foreach_map(lambda each: parts.extend(each.get_basic_maps()))
-    if any(map(_has_multiples, parts)):
-        raise UnknownError("it is not asked where a counter is a multiple of another one")
-    if len(parts) >= most:
-        raise UnknownError(f"it is not asked about pairs in {len(parts)} parts")
-    asked = isl.ScheduleConstraints.on_domain(everywhere).set_validity(order)
-    return asked.set_coincidence(order).set_proximity(order).compute_schedule().get_root()
-
-
-def _has_multiples(part: isl.BasicMap) -> bool:
-    """Whether a counter of pairs is a multiple of others, or a quotient."""
-    places = [(kind, k) for kind in (isl.dim_type.in_, isl.dim_type.out) for k in range(part.dim(kind))]
-    equations = [each for each in part.get_constraints() if each.is_equality()]
-    factors = (each.get_coefficient_val(*place) for each in equations for place in places)
-    return bool(part.dim(isl.dim_type.div)) or any(factor.abs().gt(isl.Val.one(_context())) for factor in factors)
-
-
-def statements_of(filter: Orders) -> list[int]:
-    """The numbers of the statements of one part of what `scheduled` gives."""
-    found: list[int] = []
-    filter.filter_get_filter().foreach_set(lambda each: found.append(int(each.get_tuple_name()[1:])))
-    return sorted(found)
-
-
-def rows_of(band: Orders, dims: Sequence[Sequence[Value]], params: Sequence[Value]) -> list[dict[int, Affine | None]]:
-    """The expressions by which a band orders statements, outermost first, of each over its own dimensions.
-
-    None is one that is not affine, or has other parameters.
-    """
-    named = {name_of(value): value for value in params}
-    found: list[dict[int, Affine | None]] = []
-    partial = band.band_get_partial_schedule()
-    for k in range(partial.dim(isl.dim_type.set)):
-        row: dict[int, Affine | None] = {}
-        for part in _parts(partial.get_union_pw_aff(k)):
-            number = int(part.get_tuple_id(isl.dim_type.in_).get_name()[1:])
-            row[number] = _plain(part, dims[number], named)
-        found.append(row)
-    return found
-
-
-def _parts(of: isl.UnionPwAff) -> list[isl.PwAff]:
-    found: list[isl.PwAff] = []
-    of.foreach_pw_aff(found.append)
-    return found
-
-
-def _plain(of: isl.PwAff, dims: Sequence[Value], named: dict[str, Value]) -> Affine | None:
-    """A function of one piece, without divisions, over dimensions and parameters; None if it is none."""
-    pieces = of.coalesce().get_pieces()
-    if len(pieces) != 1 or pieces[0][1].dim(isl.dim_type.div):
-        return None
-    aff = pieces[0][1]
-    found = Affine.of(aff.get_constant_val().to_python())
-    for k, value in enumerate(dims):
-        found += value * aff.get_coefficient_val(isl.dim_type.in_, k).to_python()
-    for k in range(aff.dim(isl.dim_type.param)):
-        factor = aff.get_coefficient_val(isl.dim_type.param, k).to_python()
-        name = aff.get_dim_name(isl.dim_type.param, k)
-        if factor and (name is None or name not in named):
-            return None
-        found += named[name] * factor if factor and name else 0
-    return found
-
-
 def spelled_anew(pairs: Map) -> Map:
     """The same pairs, read from their text: nothing is left of how isl came to them."""
-    return isl.Map(str(pairs), context=_context())
+    return isl.Map(str(pairs), context=context())
 
 
 _threads = threading.local()
 
 
-def _context() -> isl.Context:
+def context() -> isl.Context:
     """The isl context of this thread: isl's objects must not meet those of another context."""
-    context: isl.Context | None = getattr(_threads, "context", None)
-    if context is None:
-        context = _threads.context = isl.Context()
-    return context
+    found: isl.Context | None = getattr(_threads, "context", None)
+    if found is None:
+        found = _threads.context = isl.Context()
+    return found
 
 
 _Columns: TypeAlias = "dict[Atom, tuple[Dim, int]]"
@@ -482,7 +406,7 @@ class _Place:
         found = self._maps.get(dims)
         if found is None:
             space = self.local.get_space()
-            results = isl.Space.create_from_names(_context(), set=[f"r{k}" for k in range(dims)]).align_params(space)
+            results = isl.Space.create_from_names(context(), set=[f"r{k}" for k in range(dims)]).align_params(space)
             found = self._maps[dims] = space.map_from_domain_and_range(results)
         return found
 
@@ -514,7 +438,7 @@ def _place(dims: Sequence[Atom], params: Sequence[Value] = ()) -> _Place:
         return found
     columns: _Columns = {value: (isl.dim_type.param, k) for k, value in enumerate(params)}
     columns |= {atom: (isl.dim_type.in_, k) for k, atom in enumerate(dims)}
-    found = _Place(isl.Space.create_from_names(_context(), set=names, params=of_params), columns)
+    found = _Place(isl.Space.create_from_names(context(), set=names, params=of_params), columns)
     _kept.places[key] = found
     if len(_kept.places) > MOST_PLACES:
         _kept.places.popitem(last=False)
@@ -600,5 +524,5 @@ def number_of(n: int) -> isl.Val:
 
 def _number(n: int) -> isl.Val:
     if -(1 << 63) <= n < 1 << 63:
-        return isl.Val.int_from_si(_context(), n)
-    return isl.Val.read_from_str(_context(), str(n))
+        return isl.Val.int_from_si(context(), n)
+    return isl.Val.read_from_str(context(), str(n))

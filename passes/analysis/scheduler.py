@@ -15,18 +15,8 @@ from affdsl.ir.traverse import walk
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import is_pure, may_do_anything
-from affdsl.passes.analysis.polyhedral import (
-    Dim,
-    Map,
-    Orders,
-    Set,
-    UnknownError,
-    kind_of,
-    rows_of,
-    scheduled,
-    spending,
-    statements_of,
-)
+from affdsl.passes.analysis.isl_scheduler import rows_of, scheduled, statements_of
+from affdsl.passes.analysis.polyhedral import Dim, Map, Orders, Set, UnknownError, kind_of, spending
 from affdsl.passes.analysis.relations import at_depth, domain_of, same_element
 
 BUDGET = 2_000_000
