@@ -99,13 +99,21 @@ class Context(Frozen):
         self._seen[key] = answer
 
     def starts_of(self, value: Value) -> list[Constraint]:
-        """The facts value - start >= 0 that are no bounds of loops inside of the one that counts the value."""
+        """The facts value - start >= 0 that are no bounds of loops inside of the one that counts the value.
+
+        There are none of a value that bounds another one before anything bounds it: that is no counter.
+        """
         first: dict[Value, int] = {}
         found: list[Constraint] = []
         for k, fact in enumerate(self.facts):
             for each in fact.reads:
                 first.setdefault(each, k)
-            if value not in fact.reads or fact.equality or dict(fact.expr.terms).get(value) != 1:
+            if value not in fact.reads:
+                continue
+            is_lower = not fact.equality and dict(fact.expr.terms).get(value) == 1
+            if not is_lower and first[value] == k:
+                return []
+            if not is_lower:
                 continue
             if all(first[each] <= first[value] or first[each] == k for each in fact.reads):
                 found.append(fact)

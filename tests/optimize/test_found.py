@@ -117,6 +117,13 @@ def test_a_loop_that_never_runs_after_a_step_of_a_chain_is_no_error():
     assert validate(parse(mlir(program)), made).failure is None
 
 
+def test_the_first_points_of_tiles_are_no_circle():
+    """In the last iteration of a loop to N, a quotient of its counter is one of N, which counted as a counter, too."""
+    program = generate(410001019)
+    made = run_pipeline(parse(mlir(program)), "builtin.module(func.func(affdsl-optimize{target=baseline threads=3}))")
+    assert validate(parse(mlir(program)), made).failure is None
+
+
 @pytest.mark.parametrize(("seed", "target"), [(110000809, "avx2 threads=3"), (130001394, "baseline threads=1")])
 def test_isl_is_not_asked_for_an_order_where_a_counter_is_a_multiple_of_another(seed, target, monkeypatch):
     """It searched for 11 s in one random program and without an end in another, and counted no operations meanwhile."""
