@@ -60,6 +60,7 @@ def test_stages_run_row_by_row_each_late_behind_the_one_before():
     steps = [str(step) for step in fast.schedule.steps]
     assert 'fuse("i#1", "i#2", shift=1)' in steps
     assert 'fuse("i#1", "i#3", shift=2)' in steps
+    assert 'fuse("j#1", "j#2", shift=38)' in steps, "along rows, too: four vectors of 8, a column ahead, from 40 on"
     assert 'pad("first", 1, 32, 16)' in steps, "rows begin an odd number of cache lines apart"
     for shape in [*SHAPES, (7, 30), (12, 8)]:
         image = np.random.default_rng(3).random(shape, np.float32)

@@ -39,8 +39,9 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
 
     A stage runs behind the one whose rows it reads, late by as few rows as is legal. Of an array between them only the
     rows stay that somebody still reads, a few more where several iterations run at once: these have rows in common.
-    Rows begin an odd number of cache lines apart, so that they do not compete for the same places of a cache. Where a
-    row is read in the iteration that makes it, and not later, the loops along it become one, too.
+    Rows begin an odd number of cache lines apart, so that they do not compete for the same places of a cache. The loops
+    along rows become one, too, where they may: those that read what has just been made are so late that it has reached
+    the nearest cache, in which whole rows may have no place.
 
     What is one operation on elements of other arrays is computed where it is read, if then less is loaded and stored.
 
@@ -59,6 +60,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         _run_late(made, main, root)
     for inner in rows:
         along_one_row(made, inner, options)
+    along_one_row(made, [inner[0] for inner in rows if inner], options)
     kept = _keep_rows(made, main, rows_at_once(made, main, options))
     return on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
 
@@ -135,7 +137,7 @@ def _run_late(s: Schedule, first: str, second: str) -> None:
 
 
 def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
-    """Make one loop of loops along the same row, each as late as what it reads of the one before is in the cache.
+    """Make one loop of loops along a row, each as late as what it reads of the one before is in the nearest cache.
 
     Where that is known, they run together from a multiple of the lanes on: vectors of arrays made here are aligned.
     """
