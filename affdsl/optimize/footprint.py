@@ -14,7 +14,9 @@ from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import Schedule
 
 LARGE = 2 << 20
-"""How large a second cache is that behaves otherwise: it is farther away than small ones, and the last one far away."""
+"""From this size on a second cache answers later than a small one does, and the last cache behind it much later."""
+USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
+"""The caches of a machine that nobody asked: the nearest, the second and the last one."""
 MOST = 2**16
 """Lines are not longer where all arrays of a loop fit into a cache."""
 

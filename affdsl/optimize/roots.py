@@ -107,7 +107,7 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         return made, notes
     before = {row.names[0] for row in s.loops()}
     other = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
-    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache"]
+    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays are near enough in the second cache"]
     try:
         made, others = _with_small_sweeps(made, other, options)
     except UnfitError:

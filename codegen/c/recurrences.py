@@ -19,7 +19,8 @@ from affdsl.ir.types import FloatType, IndexType, IntegerType, Type
 _Element = tuple[Value, tuple[object, ...]]
 _ACCESSES = (affine.Load, affine.Store, memref.Load, memref.Store)
 _STORES = (affine.Store, memref.Store)
-_QUICK = ("addf", "subf", "mulf")
+_ADDITIONS = ("addf", "subf")
+_QUICK = (*_ADDITIONS, "mulf")
 _AROUND = (*_ACCESSES, affine.Apply, affine.Yield, scf.Yield, arith.Constant)
 MOST_OPERATIONS = 5
 """How many operations beside each sum scalars do while an addition waits for the one before it."""
@@ -72,17 +73,18 @@ def sums_floats_up(loop: affine.For | scf.For) -> bool:
     True
     """
     made = {loop.iv, *loop.carried, *(v for op in loop.body for v in op.defines())}
-    sums, operations = sum(_is_float(v.type) for v in loop.carried), 0
+    sums, additions, operations = sum(_is_float(v.type) for v in loop.carried), 0, 0
     for op in loop.body:
         if isinstance(op, arith.Binary) and op.kind in _QUICK and _is_float(op.result.type):
             operations += 1
+            additions += op.kind in _ADDITIONS
         elif not isinstance(op, _AROUND) or not _is_along_rows(op, loop.iv, made):
             return False
         elif isinstance(op, _STORES):
             if not (made.isdisjoint(_says(op)) and _is_float(op.value.type)):
                 return False
             sums += 1
-    return 0 < sums <= operations <= (1 + MOST_OPERATIONS) * sums
+    return 0 < sums <= additions and operations <= (1 + MOST_OPERATIONS) * sums
 
 
 def _is_along_rows(op: Op, iv: Value, made: set[Value]) -> bool:

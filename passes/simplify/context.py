@@ -111,9 +111,9 @@ class Context(Frozen):
             if value not in fact.reads:
                 continue
             is_lower = not fact.equality and dict(fact.expr.terms).get(value) == 1
-            if not is_lower and first[value] == k:
-                return []
             if not is_lower:
+                if first[value] == k:
+                    return []
                 continue
             if all(first[each] <= first[value] or first[each] == k for each in fact.reads):
                 found.append(fact)

@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.footprint import LARGE
+from affdsl.optimize.footprint import LARGE, USUAL_CACHES
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
@@ -26,8 +26,6 @@ from affdsl.schedule.spelling import literal
 
 AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
-USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
-"""The caches of a machine that nobody asked: the nearest, the second and the last one."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:

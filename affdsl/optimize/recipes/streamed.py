@@ -17,7 +17,7 @@ from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 CACHE = 32 << 20
-"""How large the last cache is at most, of which a part is there for one array: larger ones are those of many cores."""
+"""The last cache where nobody asked the machine, and as much as counts of a larger one, which many cores share."""
 LINE = 512
 """How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 WIDTHS = {FloatType: (32, 64), IntegerType: (8, 16, 32, 64)}

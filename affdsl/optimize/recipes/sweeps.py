@@ -21,7 +21,7 @@ SHIFTS = (0, 1, 2, 3)
 SKEWS = (1, 2, 3, 4)
 """How many rows a tile may move in each time step."""
 NEAR = 16
-"""Of a large second cache, the part that sweeps may go through one after the other: the rest is too far away."""
+"""Sweeps that each go through all arrays are tiled where these exceed one part in so many of a large second cache."""
 
 
 def take(s: Schedule, root: str, options: Options) -> Schedule:

@@ -13,6 +13,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
+from affdsl.optimize.footprint import USUAL_CACHES
 from affdsl.optimize.nests import (
     Nest,
     has_complex_numbers,
@@ -41,8 +42,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
-NEAREST, PAGE = 32 << 10, 4 << 10
-"""How large the nearest cache is where nobody asked, and how far lines that have one place in it are apart."""
+PAGE = 4 << 10
+"""How many bytes lines are apart that have one place in the nearest cache."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
 DONE_AGAIN = 0.2
@@ -424,8 +425,8 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
 
 
 def ways(options: Options) -> int:
-    """How many lines of one place the nearest cache holds."""
-    return (options.target.caches or (NEAREST,))[0] // PAGE
+    """How many lines of one place the nearest cache holds, where places repeat with each page, as on x86."""
+    return (options.target.caches or USUAL_CACHES)[0] // PAGE
 
 
 def _shares_rows(nest: Nest, loop: affine.For) -> bool:

@@ -89,7 +89,7 @@ def test_sums_of_floats(type):
     assert is_in_order(af.Schedule(of_several_rows).unroll_jam("i", 8).scalar_replace("j").kernel())
 
 
-@pytest.mark.parametrize("which", range(9))
+@pytest.mark.parametrize("which", range(10))
 def test_sums_of_floats_that_are_vectorized_as_before(which):
     @af.kernel
     def quotients(A: af.f64[N], B: af.f64[N], out: af.f64[1]):
@@ -128,6 +128,11 @@ def test_sums_of_floats_that_are_vectorized_as_before(which):
             out[0] = 1.0
 
     @af.kernel
+    def the_last_one(A: af.f64[N], out: af.f64[1]):
+        with af.for_(N) as i:
+            out[0] = 2 * A[i]
+
+    @af.kernel
     def products_of_matrices(A: af.f64[N, N], B: af.f64[N, N], C: af.f64[N, N]):
         with af.for_(N) as i, af.for_(N) as j, af.for_(N) as k:
             C[i, j] += A[i, k] * B[k, j]
@@ -138,7 +143,7 @@ def test_sums_of_floats_that_are_vectorized_as_before(which):
             out[0] += A[x[i]]
 
     simple = (quotients, roots, polynomials, rows_as_well, short_floats, under_conditions, numbers_alone)
-    kernels = (*simple, products_of_matrices, where_data_says)
+    kernels = (*simple, the_last_one, products_of_matrices, where_data_says)
     assert not is_in_order(kernels[which])
 
 
