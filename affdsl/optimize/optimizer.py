@@ -12,8 +12,6 @@ from importlib import import_module
 from affdsl.codegen.targets.target import Target
 from affdsl.garbage import uncollected
 from affdsl.ir.dialects import arith
-from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
@@ -111,13 +109,29 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         notes += _in_parallel(s, small | beside)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
     rest = [row for row in outermost if row.location not in stencils]
-    kinds = _kinds_in(s.function, {row.iv for row in rest})
     for row in rest:
         for verb, kind in _rounding(options):
-            if kind in kinds[row.iv]:
-                with suppress(IllegalTransform):  # there may be no such operation that can be another
-                    getattr(s, verb)(row.names[0])
+            for name in names_in(s, row.names[0]) if verb == "reciprocal" else row.names[:1]:
+                s = _rounded(s, verb, name, kind)
     return s, notes
+
+
+def _rounded(s: Schedule, verb: str, name: str, kind: str) -> Schedule:
+    """The schedule where what a loop computes rounds in another way, if it has operations of a kind for that.
+
+    What is divided by is loaded before the loop, if it is loaded.
+    """
+    iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
+    loops = [op for op in walk(s.function) if iv is not None and iv in op.binds()]
+    if not any(isinstance(op, arith.Binary) and op.kind == kind for loop in loops for op in walk(loop)):
+        return s
+    for before in ((), ("hoist",))[: 1 + (verb == "reciprocal")]:
+        made = copy(s)
+        with suppress(IllegalTransform, ScheduleError):  # there may be no such operation that can be another
+            for each in (*before, verb):
+                getattr(made, each)(name)
+            return made
+    return s
 
 
 def _for_small(options: Options) -> Options:
@@ -172,15 +186,6 @@ def _rounding(options: Options) -> Iterator[tuple[str, str]]:
         yield "reciprocal", "divf"
     if options.contract and options.target.has_fma:
         yield "contract", "mulf"
-
-
-def _kinds_in(function: Func, counters: set[Value]) -> dict[Value, set[str]]:
-    """The kinds of operations on two numbers in loops, by a counter of each."""
-    return {
-        iv: {op.kind for op in walk(loop) if isinstance(op, arith.Binary)}
-        for loop in walk(function)
-        for iv in counters.intersection(loop.binds())
-    }
 
 
 def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:

@@ -345,7 +345,7 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
                 return made, [f"{nest.place}: {said}"]
             why.append(f"its code would be longer by more than {MOST_MORE} operations")
     with suppress(UnfitError):
-        s, several = unrolled.take_rows(s, nest)
+        s, several = unrolled.take_rows(s, nest, options)
         return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"]
     said = "as it was"
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):

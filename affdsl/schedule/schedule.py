@@ -435,6 +435,13 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Give an array that the kernel allocates a new dimension, with a slice for each iteration of a loop."""
         return self._take("expand", array, loop)
 
+    def merge(self, array: str) -> Self:
+        """Let a variable be the element that is stored behind it: a sum is then made where it is stored in the end.
+
+        Loops around it can be distributed without a place for each of their iterations, as `expand` would make.
+        """
+        return self._take("merge", array)
+
     def fold(self, array: str, dim: int, size: int) -> Self:
         """Keep so few elements of an array that the kernel allocates, along a dimension: each takes turns."""
         return self._take("fold", array, dim, size)

@@ -317,6 +317,7 @@ VERBS: Mapping[str, Verb] = {
     "fold": Verb(_fold, settles=True),
     "pad": Verb(_pad),
     "inline": Verb(lambda at, array: Step("inline", (at.array(array),)), settles=True),
+    "merge": Verb(lambda at, array: Step("merge", (at.array(array),))),
     "parallel": Verb(_parallel, advises=True),
 }
 

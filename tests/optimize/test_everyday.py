@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import affdsl as af
 from affdsl.codegen.targets.avx2 import AVX2
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import VectorType
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import outer
+from affdsl.optimize.recipes import outer, unrolled
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.repeated import share_done_again
+from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
 from tests.effort import TRIES_ALL
 
@@ -58,7 +65,7 @@ def forgetting(x: af.f64[M, N], y: af.f64[M, N]):
 
 def same_to_the_bit(kernel: af.Kernel, fast: af.Kernel, arguments) -> None:
     """Both kernels leave the same in their arguments."""
-    results = [[np.copy(a) for a in arguments] for _ in range(2)]
+    results = [[np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2)]
     kernel.interpret(*results[0])
     fast(*results[1])
     for a, b in zip(*results, strict=True):
@@ -287,6 +294,53 @@ def test_two_rows_run_at_once_where_each_is_added_to_the_one_before_it():
     for m, n in ((0, 40), (40, 0), (1, 33), (33, 7), (30, 4)):
         image = np.random.default_rng(m).integers(0, 256, (m, n)).astype("u1")
         same_to_the_bit(integral, fast, (image, np.random.default_rng(n).integers(0, 9, (m + 1, n + 1))))
+
+
+def test_two_rows_do_not_take_turns_where_the_second_cache_is_large():
+    nest = next(iter(nests(Schedule(loop_of("integral of a picture").kernel))))
+    for second, fits in ((1 << 20, True), (2 << 20, False)):
+        options = Options(replace(AVX2, caches=(48 << 10, second, 32 << 20)))
+        with nullcontext() if fits else pytest.raises(UnfitError):
+            unrolled.take_rows(Schedule(loop_of("integral of a picture").kernel), nest, options)
+
+
+def test_what_both_branches_store_is_one_store_beside_a_count():
+    bright = loop_of("threshold and count").kernel
+    fast = bright.optimize("avx512", threads=1)
+    assert "j sums up and runs on vectors of 16" in fast.explain()
+    assert fast.mlir().count("vector.maskedstore") == 1  # that of the tail
+    for m, n in ((0, 5), (3, 40), (33, 16)):
+        image = np.random.default_rng(n).random((m, n)).astype("f4")
+        same_to_the_bit(bright, fast, (image, np.float32(0.5), np.zeros((m, n), "u1"), np.array([7])))
+
+
+@af.kernel
+def shares(x: af.f64[M, N]):
+    with af.for_(M) as i:
+        total = af.var(af.f64(0))
+        with af.for_(N) as j:
+            total += x[i, j]
+        with af.for_(N) as j:
+            x[i, j] /= total
+
+
+def constants(kernel: af.Kernel) -> set:
+    return {op.result for op in walk(kernel.func) if isinstance(op, arith.Constant)}
+
+
+def test_what_a_row_is_divided_by_is_divided_by_once():
+    strict, free = shares.optimize("avx512", threads=1), shares.optimize("avx512", threads=1, reciprocal=True)
+    for fast, divides in ((strict, True), (free, False)):
+        loops = [op for op in walk(fast.func) if isinstance(op, affine.For)]
+        divided = [op for loop in loops for op in loop.body if isinstance(op, arith.Binary) and op.kind == "divf"]
+        on_rows = [op for op in divided if isinstance(op.left.type, VectorType) and op.left not in constants(fast)]
+        assert bool(on_rows) == divides
+    for m, n in ((0, 9), (5, 0), (3, 41)):
+        given = np.random.default_rng(n).random((m, n)) + 1
+        wanted, found = given.copy(), given.copy()
+        shares(wanted)
+        free(found)
+        np.testing.assert_allclose(found, wanted, rtol=4e-16)
 
 
 @pytest.mark.parametrize("name", ["running mean", "prefix sum"])

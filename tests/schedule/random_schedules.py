@@ -167,6 +167,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "precompute": lambda s, r: s.precompute(_array(s, r), _loop(s, r)),
     "privatize": lambda s, r: s.privatize(_array(s, r), _loop(s, r)),
     "expand": lambda s, r: s.expand(_array(s, r), _loop(s, r)),
+    "merge": lambda s, r: s.merge(_array(s, r)),
     "fold": lambda s, r: s.fold(_array(s, r), r.randint(0, 1), r.choice((1, 2, 3, 8))),
     "pad": lambda s, r: s.pad(_array(s, r), r.randint(0, 1), r.choice((2, 16)), r.randint(0, 1)),
     "inline": lambda s, r: s.inline(_array(s, r)),

@@ -17,6 +17,9 @@ def in_memory(s: Schedule, loops: Sequence[str]) -> None:
             s.demote(name)
     counters = {row.iv: row.names[0] for row in s.loops() if row.names[0] in loops}
     for buffer, around in made_inside(s.function, counters):
+        with suppress(IllegalTransform, ScheduleError):
+            s.merge(buffer)
+            continue
         for iv in reversed(around):
             with suppress(IllegalTransform, ScheduleError):
                 s.expand(buffer, counters[iv])

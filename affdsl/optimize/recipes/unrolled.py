@@ -8,7 +8,9 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType
+from affdsl.optimize.footprint import LARGE, USUAL_CACHES
 from affdsl.optimize.nests import Nest
+from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.lookups import lookups
 from affdsl.passes.analysis.parallelism import of_loop
@@ -40,13 +42,16 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
         raise UnfitError(in_one_line(error)) from None
 
 
-def take_rows(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
+def take_rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with two rows at once, of which one is made of the other and of what is summed up along it.
 
         for i: { t = 0; for j: { t += x[i, j]; A[i + 1, j] = A[i, j] + t } }
 
-    What one row has just stored is then in a register for the next one. Raises UnfitError.
+    What one row has just stored is then in a register for the next one. Not where the second cache is large: such
+    machines are slow to store in two rows in turn. Raises UnfitError.
     """
+    if (options.target.caches or USUAL_CACHES)[1] >= LARGE:
+        raise UnfitError
     _require_few(nest)
     _require_quick_order(nest)
     name, path = nest.name(nest.innermost), [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]

@@ -111,6 +111,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
                 s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
                 return s, "; ".join([*said, done])
         with suppress(IllegalTransform, ScheduleError):
+            lanes = _lanes_to_count(s, nest, options) or lanes
             return _with_sums(s, name, lanes, options), "; ".join(
                 [*said, f"{name} sums up and runs on vectors of {lanes}"]
             )
@@ -237,7 +238,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
 
 
 def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
-    """How many lanes of what is compared a register has, where all sums of a nest only count; 0 for other sums."""
+    """How many lanes of what moves along a loop a register has, where all its sums only count; 0 for other sums."""
     made, name = copy(s), nest.name(nest.innermost)
     if not nest.innermost.results:
         with suppress(IllegalTransform, ScheduleError):
@@ -246,7 +247,8 @@ def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
     loop = next(loops, None)  # none where it runs once
     if loop is None or not loop.results or not all_count(loop):
         return 0
-    types = [a.buffer.type.element for a in nest.accesses if a.buffer.rank and a.kind == "read"]
+    moving = [a for a in nest.accesses if not _is_still(nest, a, nest.innermost)]
+    types = [a.buffer.type.element for a in moving]
     bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
     return options.target.lanes(max(bits)) if bits else 0
 

@@ -94,7 +94,7 @@ class Faults:
         return found
 
     def _has_content(self, op: affine.Load | affine.VectorLoad, loop: affine.For | scf.For) -> bool:
-        """Whether what is read was certainly written, and not given back: it is an argument that nothing frees."""
+        """Whether what is read was certainly written, and not given back: an argument, or a variable stored before."""
         buffer = self._of.storage.buffer(op.memref)
         around = self._of.domains[loop].ivs[:1]
         freed = any(
@@ -102,7 +102,20 @@ class Faults:
             and (self._of.order[free.op] < self._of.order[loop] or (around and free.ivs[:1] == around))
             for free in self._frees
         )
-        return buffer.kind == "argument" and not freed
+        return not freed and (buffer.kind == "argument" or self._is_set(op.memref, loop))
+
+    def _is_set(self, variable: Value, loop: affine.For | scf.For) -> bool:
+        """Whether the one element of a buffer was certainly stored to before a loop."""
+        return (
+            isinstance(variable.type, MemRefType)
+            and not variable.type.rank
+            and any(
+                isinstance(other, affine.Store)
+                and other.memref is variable
+                and self._of.order[other] < self._of.order[loop]
+                for other in self._certain.get(loop, ())
+            )
+        )
 
     def _is_inside(self, op: affine.Load | affine.VectorLoad, domain: Domain) -> bool:
         """Whether a load lies inside of its buffer wherever a loop is reached, though it may not run."""

@@ -31,6 +31,7 @@ from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
 from affdsl.passes.transforms.vectorize.nests import vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
+from affdsl.passes.transforms.vectorize.stores import stored_once
 
 Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
 TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
@@ -171,7 +172,7 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
         before, function, loop = function, replaced(function, loop, plain), plain
         module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
-    plain = loaded_once(loop, _aliasing(dependences))
+    plain = stored_once(loaded_once(loop, _aliasing(dependences)), _aliasing(dependences))
     how = ways(loop, dependences, reassociate=reassociate)
     if any(each.way == "row" for each in how):
         plain = without_counters(without_branches(plain))

@@ -65,6 +65,26 @@ def test_sizes_that_the_function_promises_prove_a_load():
     assert isinstance(unsafe.body[0], affine.For)
 
 
+@pytest.mark.parametrize(("first", "moves"), [
+    ("affine.store %x, %t[] : memref<f32>", True),
+    ("affine.store %x, %t[] : memref<f32> memref.dealloc %t : memref<f32>", False),
+    ("affine.if affine_set<()[n] : (n - 3 >= 0)>()[%n] { affine.store %x, %t[] : memref<f32> }", False),
+    ("", False),
+])  # fmt: skip
+def test_a_variable_that_certainly_has_a_value_is_loaded_though_the_loop_may_not_run(first, moves):
+    """So what divides a row is loaded before the loop along it."""
+    function = parsed(f"""func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {{
+      %t = memref.alloc() : memref<f32>
+      {first}
+      affine.for %i = 0 to %n {{
+        %a = affine.load %t[] : memref<f32>
+        affine.store %a, %A[%i] : memref<?xf32>
+      }}
+      return }}""")
+    (after,) = affine_loop_invariant_code_motion(function).functions
+    assert any(isinstance(op, affine.Load) for op in after.body) == moves
+
+
 BESIDE = """{{
     affine.for %t = 0 to %m {{
       {0}

@@ -1,0 +1,160 @@
+"""Elements that both branches of a condition store to: vectors store them once, behind it, and do the same."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.vectorize import vectorize
+from affdsl.passes.transforms.vectorize.stores import stored_once
+from tests.effort import some
+from tests.three_ways import agree
+
+LOOP = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?xf32>, %n: index) {{
+  %zero = arith.constant 0.0 : f32
+  affine.for %i = 0 to %n {{
+    %a = affine.load %A[%i] : memref<?xf32>
+    %c = arith.cmpf ogt, %a, %zero : f32
+    {body}
+  }}
+  return
+}}"""
+STORE = "affine.store %{}, %{}[%i] : memref<?xf32>\n"
+IF = "scf.if %c {{ {then} }} else {{ {orelse} }}\n"
+DOUBLE = "%{} = arith.addf %a, %a : f32\n"
+ONCE = {
+    "one value each": IF.format(then=STORE.format("a", "B"), orelse=STORE.format("zero", "B")),
+    "two arrays, in any order": IF.format(
+        then=STORE.format("a", "B") + STORE.format("zero", "C"),
+        orelse=STORE.format("a", "C") + STORE.format("zero", "B"),
+    ),
+    "conditions inside": IF.format(
+        then=STORE.format("zero", "B"),
+        orelse="%d = arith.cmpf olt, %a, %zero : f32\n"
+        + IF.replace("%c", "%d").format(
+            then=DOUBLE.format("e") + STORE.format("e", "B"), orelse=STORE.format("a", "B")
+        ),
+    ),
+    "stores of one branch alone behind it": IF.format(
+        then=STORE.format("a", "B") + STORE.format("a", "C"), orelse=STORE.format("zero", "B")
+    ),
+}
+"""Bodies, where B is stored to by whole vectors."""
+STAYS = {
+    "another element": IF.format(then=STORE.format("a", "B"), orelse="affine.store %a, %B[%i + 1] : memref<?xf32>\n"),
+    "another array": IF.format(then=STORE.format("a", "B"), orelse=STORE.format("a", "C")),
+    "it is read behind": IF.format(
+        then=STORE.format("a", "B"), orelse=STORE.format("a", "B") + "%x = affine.load %B[0] : memref<?xf32>\n"
+    ),
+    "it is stored to in a loop behind": IF.format(
+        then=STORE.format("a", "B"),
+        orelse=STORE.format("a", "B") + "affine.for %j = 0 to 2 { affine.store %zero, %B[%j] : memref<?xf32> }\n",
+    ),
+    "one branch": "scf.if %c { " + STORE.format("a", "B") + "}\n",
+}
+
+
+def given(n):
+    a = np.random.default_rng(n).integers(-3, 4, n + 1).astype("f4")
+    return [a, np.full(n + 1, 7, "f4"), np.full(n + 1, 9, "f4"), n]
+
+
+def wide(text, tail):
+    module = parse(text)
+    function = module.functions[0]
+    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
+    made = parse(print_op(vectorize(function, iv, 8, tail=tail, module=module)))
+    verify(made)
+    return module.functions[0], made.functions[0]
+
+
+def same(before, after):
+    for n in (0, 1, 8, 21):
+        wanted, found = given(n), given(n)
+        run(before, *wanted)
+        run(after, *found)
+        for a, b in zip(wanted[:3], found[:3], strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def stores_to(function, name):
+    """How many whole vectors a function stores to an argument, and how many of which only some lanes."""
+    array = next(a for a in function.args if a.hint == name)
+    kinds = (affine.VectorStore, vector.MaskedStore)
+    return [sum(isinstance(op, kind) and op.memref is array for op in walk(function)) for kind in kinds]
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_they_are_stored_once(name):
+    for tail in ("scalar", "masked"):
+        before, after = wide(LOOP.format(body=ONCE[name]), tail)
+        assert stores_to(after, "B") == [1, tail == "masked"]
+        same(before, after)
+
+
+def once(body, may_alias):
+    function = parse(LOOP.format(body=body)).functions[0]
+    loop = next(op for op in walk(function) if isinstance(op, affine.For))
+    return loop, stored_once(loop, may_alias)
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_others_stay(name):
+    loop, made = once(STAYS[name], lambda a, b: a is b)
+    assert made is loop
+
+
+def test_arrays_that_may_be_one_keep_their_order():
+    body = IF.format(then=STORE.format("a", "B") + STORE.format("a", "C"), orelse=STORE.format("a", "B"))
+    for may_alias, stores in ((lambda a, b: a is b, 2), (lambda a, b: True, 3)):
+        loop, made = once(body, may_alias)
+        assert (made is loop) == (stores == 3)
+        assert sum(isinstance(op, affine.Store) for op in walk(made)) == stores
+
+
+def test_it_runs_in_c_and_lowered(tmp_path):
+    _, after = wide(LOOP.format(body=ONCE["conditions inside"]), "masked")
+    agree(print_op(after), tmp_path, *given(37))
+
+
+def block(r, depth, count):
+    """Random stores, loads, sums and conditions, in values that each block names itself."""
+    lines, names = [], ["a", "zero"]
+    for _ in range(r.randint(1, 4)):
+        k = next(count)
+        kind = r.choice(("store", "store", "store", "load", "sum", "if")[: 6 if depth else 5])
+        if kind == "store":
+            lines.append(f"affine.store %{r.choice(names)}, %{r.choice('BC')}[%i + {r.randint(0, 1)}] : memref<?xf32>")
+        elif kind == "load":
+            lines.append(f"%v{k} = affine.load %{r.choice('BC')}[%i] : memref<?xf32>")
+            names.append(f"v{k}")
+        elif kind == "sum":
+            lines.append(f"%v{k} = arith.addf %{r.choice(names)}, %{r.choice(names)} : f32")
+            names.append(f"v{k}")
+        else:
+            lines += [f"%c{k} = arith.cmpf olt, %{r.choice(names)}, %zero : f32", f"scf.if %c{k} {{"]
+            lines += [block(r, depth - 1, count), "} else {", block(r, depth - 1, count), "}"]
+    return "\n".join(lines)
+
+
+def test_random_conditions_come_to_the_same():
+    done, seeds = 0, some(range(2000), 200)
+    for seed in seeds:
+        r = random.Random(seed)
+        count = itertools.count()
+        text = LOOP.format(body=f"scf.if %c {{ {block(r, 1, count)} }} else {{ {block(r, 1, count)} }}")
+        try:
+            before, after = wide(text, r.choice(("scalar", "masked")))
+        except IllegalTransform:
+            continue
+        same(before, after)
+        done += 1
+    assert done > len(seeds) // 4
