@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from affdsl.codegen.targets.target import Target
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
@@ -22,6 +23,11 @@ MOST = 2**16
 
 Shaped = tuple[Sequence[Affine], int]
 """The shape of an array, and how many bits an element has."""
+
+
+def has_large_cache(target: Target) -> bool:
+    """Whether the second cache of a machine is large."""
+    return (target.caches or USUAL_CACHES)[1] >= LARGE
 
 
 def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:

@@ -32,6 +32,7 @@ from affdsl.optimize.recipes import (
     vectors,
 )
 from affdsl.optimize.recipes.apart import distribute, in_memory
+from affdsl.optimize.recipes.shared import threads_around
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -176,6 +177,9 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     others = {row.iv for row in s.loops() if row.names[0] not in inside}
     distribute(apart, inside)
     notes: Notes = []
+    on_threads = ""
+    with suppress(UnfitError):
+        apart, on_threads = threads_around(apart, root, options)
     rest: list[str] = []
     for nest in nests(apart):
         if not others.isdisjoint((*nest.around, *nest.band)[0].binds()):
@@ -191,6 +195,8 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
                 rest.append(nest.name(nest.innermost))
     if not notes:
         return s, []
+    if on_threads:
+        notes.insert(0, f"{root} ({next(row for row in s.loops() if row.names[0] == root).location}): {on_threads}")
     for name in rest:
         root = next((nest.name(nest.band[0]) for nest in nests(apart) if nest.name(nest.innermost) == name), name)
         apart, said = _unless_small(partial(_innermost, name), apart, root, options)

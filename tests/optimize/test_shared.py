@@ -133,6 +133,44 @@ def test_a_nest_that_steps_for_another_one_take_in_is_left_out():
     np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
+def test_threads_share_a_loop_around_whose_iterations_use_one_argument_anew():
+    """What the last iteration leaves in it is there in the end, and what was there where none runs."""
+    kernel = named("doitgen").kernel
+    fast = kernel.optimize("avx2", threads=2)
+    assert "its iterations run on threads; each iteration has its own sum" in fast.explain()
+    assert str(fast.schedule).count(".parallel(") == 1
+    for nr, nq, np_ in ((0, 5, 7), (5, 0, 7), (3, 4, 0), (1, 1, 1), (9, 13, 50), (40, 3, 9)):
+        numbers = np.random.default_rng(np_)
+        given = numbers.random((nr, nq, np_)), numbers.random((np_, np_)), numbers.random(np_)
+        wanted, found = [x.copy() for x in given], [x.copy() for x in given]
+        kernel(*wanted)
+        fast(*found)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@af.kernel
+def handed_on(A: af.f64[K, M, N], B: af.f64[N, N], t: af.f64[N]):
+    with af.for_(K) as r, af.for_(M) as q:
+        with af.for_(N) as p:
+            t[p] = t[p] * 0.5
+            with af.for_(N) as s:
+                t[p] += A[r, q, s] * B[s, p]
+        with af.for_(N) as p:
+            A[r, q, p] = t[p]
+
+
+def test_what_one_iteration_leaves_for_the_next_is_not_its_own():
+    fast = handed_on.optimize("avx2", threads=2)
+    assert "each iteration has its own" not in fast.explain()
+    given = [np.random.default_rng(1).random(shape) for shape in ((6, 7, 50), (50, 50), (50,))]
+    wanted, found = [x.copy() for x in given], [x.copy() for x in given]
+    handed_on(*wanted)
+    fast(*found)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @af.kernel
 def symmetric(A: af.f64[N, K], C: af.f64[N, N]):
     with af.for_(N) as i, af.for_(i, N) as j, af.for_(K) as k:

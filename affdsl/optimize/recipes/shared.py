@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from typing import Literal
 
 from affdsl.ir.dialects import affine
 from affdsl.lang.indices import Condition
-from affdsl.optimize.nests import Nest, names_in, nests
+from affdsl.optimize.nests import Nest, loop_called, names_in, nests
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.versions import times_as_often
+from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.stride import strides
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
@@ -54,6 +59,49 @@ def batch(s: Schedule, nest: Nest, loops: Sequence[str], options: Options) -> bo
         s.parallel(loops[0])
         return True
     return False
+
+
+def threads_around(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+    """The schedule with an outermost loop on threads that holds several nests, each of which would else be shared.
+
+        for r: { for p: t[p] = S(r, p); for p: A[r, p] = t[p] }   ->   parallel r, with a row of t for each
+
+    Each iteration has arrays of its own where it uses the elements of one anew; what the last one leaves is copied
+    back. Raises UnfitError.
+    """
+    loop = loop_called(s, root)
+    if options.threads < 2 or loop is None or sum(isinstance(op, affine.For) for op in loop.body) < 2:
+        raise UnfitError
+    high = trip_counts(s.function, loop)[loop.iv].high
+    found = Dependences(alone(way_to(s.function, {loop.iv})), s.module)
+    if (high is not None and high < CHUNKS * options.threads) or len(found.accesses.all) > MOST_ACCESSES:
+        raise UnfitError
+    made, copied = copy(s), list[str]()
+    try:
+        for name in _used_anew(found, loop):
+            made.copy(name, root)
+            own = str(dict(made.steps[-1].call.options)["name"])
+            made.expand(own, root)
+            copied.append(name)
+        made.parallel(root)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(in_one_line(error)) from None
+    own = f"; each iteration has its own {' and '.join(copied)}" if copied else ""
+    return made, f"its iterations run on threads{own}"
+
+
+def _used_anew(found: Dependences, loop: affine.For) -> list[str]:
+    """The arguments to which each iteration of a loop writes, in the same elements."""
+    scope, of = found.accesses.scope, dict[Buffer, list[Access]]()
+    for access in found.accesses.all:
+        if access.buffer.kind == "argument" and access.buffer.rank and loop.iv in found.accesses.domains[access.op].ivs:
+            of.setdefault(access.buffer, []).append(access)
+    return [
+        buffer.name
+        for buffer, accesses in of.items()
+        if any(access.kind == "write" for access in accesses)
+        and all(strides(access, scope)[loop.iv].motion == "invariant" for access in accesses)
+    ]
 
 
 def tile_of(

@@ -8,7 +8,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType
-from affdsl.optimize.footprint import LARGE, USUAL_CACHES
+from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.nests import Nest
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -50,7 +50,7 @@ def take_rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]
     What one row has just stored is then in a register for the next one. Not where the second cache is large: such
     machines are slow to store in two rows in turn. Raises UnfitError.
     """
-    if (options.target.caches or USUAL_CACHES)[1] >= LARGE:
+    if has_large_cache(options.target):
         raise UnfitError
     _require_few(nest)
     _require_quick_order(nest)

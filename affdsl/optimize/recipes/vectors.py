@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
-from affdsl.optimize.footprint import USUAL_CACHES
+from affdsl.optimize.footprint import USUAL_CACHES, has_large_cache
 from affdsl.optimize.nests import (
     Nest,
     has_complex_numbers,
@@ -141,9 +141,17 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
             said.append(f"{rows} iterations of {outer[-1]} run at once")
-    if spliced(s, name, options):
+    if not (rows == 1 and _waits_for_memory(nest, options)) and spliced(s, name, options):
         said.append("each element of a row is loaded once")
     return s, "; ".join(said)
+
+
+def _waits_for_memory(nest: Nest, options: Options) -> bool:
+    """Whether a loop does so little, once, that lines from behind a large second cache come later than all loads."""
+    few = sum(isinstance(op, Lanewise) for op in nest.innermost.body) < SHARING.start
+    loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+    once = all(not all(_is_still(nest, a, loop) for a in nest.accesses) for loop in loops)
+    return few and once and has_large_cache(options.target)
 
 
 def _is_short(s: Schedule, name: str, lanes: int) -> bool:
