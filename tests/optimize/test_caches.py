@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from affdsl.codegen.targets.avx512 import AVX512
+from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import sweeps, vectors
+from affdsl.optimize.recipes import bands_of_rows, rolling, sweeps, vectors
 from affdsl.schedule.schedule import Schedule
+from benchmarks.everyday import LOOPS
+from benchmarks.fusion import harris, unsharp
 from benchmarks.polybench.suite import named
 
 SMALL = replace(AVX512, caches=(32 << 10, 1 << 20, 32 << 20))
@@ -27,3 +31,33 @@ def test_from_where_on_sweeps_are_tiled(kernel, target, most):
 
 def test_ways_of_the_nearest_cache():
     assert [vectors.ways(Options(target)) for target in (SMALL, LARGE, AVX512)] == [8, 12, 8]
+
+
+@pytest.mark.parametrize(("recipe", "kernel"), [(rolling, unsharp), (bands_of_rows, harris)])
+def test_the_last_stage_of_a_chain_goes_past_large_caches(recipe, kernel):
+    threads = 1 if recipe is rolling else 2
+    small, _ = recipe.take(Schedule(kernel), Options(SMALL, threads))
+    large, said = recipe.take(Schedule(kernel), Options(LARGE, threads))
+    assert "stream" not in str(small)
+    assert "go past the caches where it has 8 MiB or more" in said
+    fast = large.kernel()
+    for n, m in ((0, 0), (4, 9), (5, 5), (23, 40), (70, 133)):
+        image = np.random.default_rng(m).random((n, m)).astype("f4")
+        wanted, found = np.zeros_like(image), np.zeros_like(image)
+        kernel(image, wanted)
+        fast(image, found)
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_stage_that_runs_late_has_one_loop_along_a_row_with_the_others():
+    large, _ = rolling.take(Schedule(harris), Options(LARGE))
+    assert "stream" not in str(large)
+
+
+def test_few_operations_on_what_memory_brings_load_each_vector():
+    smoothed = next(each.kernel for each in LOOPS if each.name == "batched stencil")
+    swept = named("jacobi-1d").kernel
+    for kernel, target, splices in ((smoothed, SMALL, True), (smoothed, LARGE, False), (swept, LARGE, True)):
+        s = Schedule(kernel)
+        made, _ = vectors.take(s, next(iter(nests(s))), Options(target))
+        assert ("splice" in str(made)) == splices

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 
+from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.nests import names_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.rolling import (
@@ -13,6 +15,7 @@ from affdsl.optimize.recipes.rolling import (
     is_row_by_row,
     made_for,
     on_vectors,
+    past_the_caches,
     roots_of,
     rows_at_once,
     set_apart,
@@ -62,12 +65,22 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         raise UnfitError(str(error).splitlines()[0]) from None
     what = f"each of which computes what it reads of {', '.join(arrays)}"
     said = f"it runs in bands of {options.choices.band_rows} rows, {what}"
-    if rows > 1:
-        for name in _stages(made, band):
-            with suppress(IllegalTransform, ScheduleError):
-                made.unroll_jam(name, rows)
-        said += f", {rows} rows at once"
-    return on_vectors(made, options), said
+    *stages, last = _stages(made, band)
+    if has_large_cache(options.target):
+        with suppress(UnfitError):
+            made, done = past_the_caches(made, last, names_in(made, last)[1:], rows, options)
+            return on_vectors(_at_once(made, stages, rows), options), f"{said}, {rows} rows at once; {done}"
+    said += f", {rows} rows at once" if rows > 1 else ""
+    return on_vectors(_at_once(made, [*stages, last], rows), options), said
+
+
+def _at_once(s: Schedule, stages: Sequence[str], rows: int) -> Schedule:
+    """The schedule with some rows of each stage at once."""
+    made = copy(s)
+    for name in stages if rows > 1 else ():
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(name, rows)
+    return made
 
 
 def _inlined(s: Schedule) -> Schedule:

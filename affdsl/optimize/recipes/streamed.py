@@ -27,7 +27,7 @@ SHARE = 4
 
 
 def take(
-    s: Schedule, nest: Nest, outer: str, name: str, lanes: int, ways: int, options: Options
+    s: Schedule, nest: Nest, outer: str, name: str, lanes: int, ways: int, options: Options, *, rows: int | None = None
 ) -> tuple[Schedule, str]:
     """The schedule with a loop on vectors that are stored past the caches, some rows of the loop around it at once.
 
@@ -36,7 +36,7 @@ def take(
 
     Lines of the result are not read first then, which is a third of what a stencil moves. It takes one array that is
     stored, which the kernel reads nowhere, and rows along which vectors overlap, since those that wait for memory alone
-    are few. Raises UnfitError.
+    are few. `rows` are those of the loop around at once, where others of its nests say how many. Raises UnfitError.
     """
     stored = {op.memref for op in nest.innermost.body if isinstance(op, affine.Store)}
     loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]
@@ -50,7 +50,8 @@ def take(
         raise UnfitError("what it stores is read again")
     called = next(name for name, value in arrays_of(s.function).items() if value is array)
     least = min((options.target.caches or (CACHE,))[-1], CACHE) // SHARE
-    made, rows = copy(s), _rows(loads, ways)
+    made = copy(s)
+    rows = _rows(loads, ways) if rows is None else rows
     try:
         before = {row.names[0] for row in made.loops()}
         made.align(called, name, lanes)
