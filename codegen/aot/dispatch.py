@@ -26,6 +26,7 @@ FEATURES = {
     "-mavx512dq": ("leaf7_b", 17),
     "-mavx512bw": ("leaf7_b", 30),
     "-mavx512vl": ("leaf7_b", 31),
+    "-mavx512vbmi": ("leaf7_c", 1),
     "-mavx512vnni": ("leaf7_c", 11),
 }
 """For each flag of a compiler, the register of CPUID and the bit in it that say that a CPU has what it allows."""

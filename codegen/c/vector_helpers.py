@@ -12,7 +12,7 @@ from functools import cache
 from affdsl.codegen.c.helpers import Helper
 from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
 from affdsl.codegen.targets.avx2 import AVX2
-from affdsl.codegen.targets.avx512 import AVX512, AVX512VNNI
+from affdsl.codegen.targets.avx512 import AVX512, AVX512VBMI, AVX512VNNI
 from affdsl.codegen.targets.in_doubles import KINDS, one_by_one
 from affdsl.codegen.targets.neon import NEON
 from affdsl.codegen.targets.portable import LOAD, STORE, STREAM
@@ -22,7 +22,7 @@ from affdsl.codegen.targets.sve import SVE
 from affdsl.codegen.targets.target import Row
 from affdsl.errors import InternalError
 
-TARGETS = (AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
+TARGETS = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
 """The best one of each machine first."""
 
 GUARDED: Mapping[str, str] = {target.header: target.condition for target in (SSE42, NEON, SVE, RVV)}
@@ -111,6 +111,7 @@ _PORTABLE = (
         "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", LOAD),
         "masked_store": ("void", "T *at, const M *mask, const V *value", STORE),
         "streamed_store": ("void", "T *at, uintptr_t line, const V *value", f"(void)line;\n{STREAM}"),
+        "looked_up": ("V", "const T *middle, const V *offsets", "return (V){LOOKED_UP};"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),
         "any": (
@@ -259,6 +260,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         "MOST": f"INT{bits}_MAX", "LARGEST": f"INT{bits}_MAX", "LEAST": f"INT{bits}_MIN",
         "FUSED": "fmaf" if bits == 32 else "fma",
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
+        "LOOKED_UP": ", ".join(f"middle[(*offsets)[{k}]]" for k in range(lanes)),
         "COPIES": ", ".join("a" * lanes), "S": f"{narrow}x{ratio * lanes}", "R": str(ratio),
     }  # fmt: skip
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)

@@ -42,10 +42,11 @@ from affdsl.codegen.c.vector_types import (
 )
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, vector
+from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.streaming import streamed_from
-from affdsl.ir.types import INDEX, ScalarType
+from affdsl.ir.types import INDEX, MemRefType, ScalarType
+from affdsl.passes.analysis.lookups import BYTE, BYTES
 
 
 def load(c: Context, op: vector.Load | vector.MaskedLoad) -> None:
@@ -341,10 +342,28 @@ def _check_behind(
     stop_if(c, [test], site, [lane, offset, *start, *sizes], when)
 
 
+def _is_table(c: Context, op: vector.Gather) -> bool:
+    """Whether bytes are loaded in all lanes from a table of 256, as far from its middle as a byte says."""
+    type, made = op.memref.type, [c.definitions.get(v) for v in (op.mask, *op.indices)]
+    mask, *start = [each.value if isinstance(each, arith.Constant) else None for each in made]
+    is_of_bytes = isinstance(type, MemRefType) and type.rank == 1 and type.layout is None and type.element == BYTE
+    if not is_of_bytes or not isinstance(mask, tuple) or not all(mask) or start != [BYTES // 2]:
+        return False
+    assert isinstance(type, MemRefType)
+    return (
+        (type.shape[0] or 0) >= BYTES and vector_type(op.offsets).element == BYTE and vector_type(op.result).rank == 1
+    )
+
+
 def gather(c: Context, op: vector.Gather | vector.Scatter) -> None:
     """Elements at offsets, where a mask is set."""
     value = op.result if isinstance(op, vector.Gather) else op.value
     buffer, kind = _memory_of(c, op.memref, value)
+    if isinstance(op, vector.Gather) and c.unit.has_vector_types and not c.is_checked and _is_table(c, op):
+        middle = _pointer(buffer, _element_at(c, buffer, place_in(c, buffer, _start_of(c, op.indices))))
+        found = on_vectors(c, "looked_up", lane_kind(c, op.result), prod(vector_type(value).shape), middle, op.offsets)
+        keep_vector(c, op.result, found)
+        return
     start = _kept_start(c, _start_of(c, op.indices))
     base = place_in(c, buffer, start)
     offset_type = lane_type(op.offsets)

@@ -141,3 +141,27 @@ AVX512VNNI = replace(
     rows=dict(_dots()),
     flags=(*AVX512.flags, "-mavx512vnni"),
 )
+
+
+def _tables() -> Iterator[tuple[Row, str]]:
+    """Bytes of a table of 256, whose middle is given: each half is two registers, and the sign says which it is."""
+    parts = "\n".join(
+        f"const __m512i {name} = _mm512_loadu_si512((const void *)(middle {place}));"
+        for name, place in (("a", "- 128"), ("b", "- 64"), ("c", "+ 0"), ("d", "+ 64"))
+    )
+    below, above = (f"_mm512_permutex2var_epi8({first}, at, {second})" for first, second in ("ab", "cd"))
+    for bits in (128, 256, 512):
+        wide = "(__m512i)*offsets" if bits == 512 else f"_mm512_castsi{bits}_si512((__m{bits}i)*offsets)"
+        chosen = f"_mm512_mask_mov_epi8({above}, _mm512_movepi8_mask(at), {below})"
+        found = chosen if bits == 512 else f"_mm512_castsi512_si{bits}({chosen})"
+        yield ("looked_up", "i8", bits // 8), f"const __m512i at = {wide};\n{parts}\nreturn (V){found};"
+
+
+AVX512VBMI = replace(
+    AVX512VNNI,
+    name="avx512vbmi",
+    macros=(*AVX512VNNI.macros, "__AVX512VBMI__"),
+    rows=dict(_tables()),
+    flags=(*AVX512VNNI.flags, "-mavx512vbmi"),
+    has_tables=True,
+)

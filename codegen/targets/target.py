@@ -35,6 +35,8 @@ class Target(FrozenValue):
     """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
     repeats_operands: bool = False
     """Whether an operation takes one number of memory for all lanes, where an instruction of its own would cost."""
+    has_tables: bool = False
+    """Whether it has bytes of a table of 256 in all lanes at once."""
     flags: tuple[str, ...] = ()
     """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
     machine: str = ""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IntegerType, Type
+from affdsl.ir.traverse import definitions, walk
+from affdsl.ir.types import FloatType, IntegerType, MemRefType, Type
 
+BYTE = IntegerType(8)
+BYTES = 256
+"""How many different bytes there are: a table of as many has an element for each."""
 _COPYING = (affine.Load, affine.Store, affine.Apply, memref.Load, memref.Store, arith.Constant)
 _CASTS = ("index_cast", "index_castui", "extsi", "extui", "trunci")
 
@@ -42,6 +47,37 @@ def lookups(loop: affine.For | scf.For) -> int:
         if chosen or isinstance(op, affine.Load | memref.Load):
             loaded.update(op.defines())
     return found
+
+
+def byte_of(load: memref.Load, makers: Mapping[Value, Op]) -> Value | None:
+    """The byte that says which byte of a table a load takes: all that there are have a place in it.
+
+        t[x]     where t has 256 elements of 8 bits, and x has 8 bits without a sign
+
+    Parameters
+    ----------
+    makers
+        The operations that make values, among them what makes the subscript.
+
+    Returns
+    -------
+    Value or None
+        None for any other load.
+    """
+    type = load.memref.type
+    if not isinstance(type, MemRefType) or type.rank != 1 or type.layout is not None or type.element != BYTE:
+        return None
+    cast = makers.get(load.indices[0])
+    if (type.shape[0] or 0) < BYTES or not isinstance(cast, arith.Cast) or cast.operand.type != BYTE:
+        return None
+    return cast.operand if cast.kind == "index_castui" else None
+
+
+def are_of_bytes(loop: affine.For | scf.For) -> bool:
+    """Whether all elements that data chooses in a loop are bytes of tables, chosen by bytes."""
+    loads = [op for op in walk(loop) if isinstance(op, memref.Load)]
+    makers = definitions(loop)
+    return all(byte_of(op, makers) is not None for op in loads)
 
 
 def _copies(op: Op) -> bool:

@@ -127,7 +127,7 @@ class Splitter:
     def rewritten(self, op: Op) -> Iterator[Op]:
         """The operations in the place of one that reads, defines or binds wide vectors."""
         match op:
-            case Lanewise() | vector.Fma():
+            case Lanewise() | vector.Fma() | vector.Gather():
                 yield from self.copies(op)
             case arith.Constant(value=number):
                 yield from self.copies(

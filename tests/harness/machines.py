@@ -23,6 +23,7 @@ _X86 = {
     "avx2": ("-march=x86-64", "-mavx2", "-mfma"),
     "avx512": ("-march=x86-64", *_AVX512),
     "avx512vnni": ("-march=x86-64", *_AVX512, "-mavx512vnni"),
+    "avx512vbmi": ("-march=x86-64", *_AVX512, "-mavx512vnni", "-mavx512vbmi"),
 }
 _EMULATED = ("baseline", "sse4.2", "avx2")
 """What the emulator of x86 has."""

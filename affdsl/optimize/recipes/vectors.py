@@ -33,7 +33,7 @@ from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
-from affdsl.passes.analysis.lookups import lookups
+from affdsl.passes.analysis.lookups import are_of_bytes, lookups
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.passes.transforms.vectorize.counted import all_count
 from affdsl.schedule.loops import ScheduleError
@@ -99,10 +99,11 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
     if updates_by_data(loop):
         raise UnfitError("data decides which elements it updates: one lane would wait for the other")
-    if lookups(loop):
+    has_tables = options.target.has_tables and are_of_bytes(loop)
+    if lookups(loop) and not has_tables:
         raise UnfitError(f"{name} does nothing but look up small elements, one by one")
     lanes = lanes_of(nest, options)
-    if not outer and any(isinstance(op, memref.Load) for op in loop.body):
+    if not outer and not has_tables and any(isinstance(op, memref.Load) for op in loop.body):
         lanes *= LOOKING_UP
     if is_mixed(nest):
         outside = outer or _names_around(nest)

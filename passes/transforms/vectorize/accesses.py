@@ -10,6 +10,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
+from affdsl.passes.transforms.vectorize import table
 from affdsl.passes.transforms.vectorize.interleaved import access_together
 from affdsl.passes.transforms.vectorize.lanes import Lanes, zero
 
@@ -34,6 +35,8 @@ def access(at: Lanes, op: Access) -> None:
         _neighbours(at, op)
     elif is_plain and steps[-1] == -1 and at.mask is None:
         _backwards(at, op)
+    elif isinstance(op, memref.Load) and (places := table.places(at, op)) is not None:
+        table.look_up(at, op, places)
     else:
         _lane_by_lane(at, op)
 

@@ -83,6 +83,8 @@ def body(stem, element, lanes):
             return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&m);"
         case "scaled":
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
+        case "looked":
+            return f"*found = {name}(at + 128, &v);"
         case "dot":
             taken = f"{source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
             return f"{taken}    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
@@ -172,6 +174,8 @@ def arguments(random, stem, element, lanes, n):
         most = 130 if element == "f32" else 1026
         at = random.integers(-most - 30, most, lanes).astype(integer).view(dtype)
         given = random.choice([1.0, 0.7071068, 1.4142135, 1.1, np.nan], lanes).astype(dtype)
+    if stem == "looked_up":
+        at, given = (random.integers(-128, 128, count, dtype) for count in (256, lanes))
     if stem.startswith("dot_"):
         full = np.iinfo(np.int32)
         at, given = (random.integers(full.min, full.max, count, dtype, endpoint=True) for count in (reached, lanes))

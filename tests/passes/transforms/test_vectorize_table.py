@@ -1,0 +1,101 @@
+"""Bytes of a table that bytes choose: all lanes at once, and the same bytes."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine, memref, vector
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from affdsl.passes.lowering.split_vectors import split_vectors
+from affdsl.passes.transforms.vectorize import vectorize
+from tests.three_ways import agree
+
+N = af.symbols("N")
+LOOP = """func.func @f(%x: memref<?xi8>, %t: memref<{size}xi8>, %out: memref<?xi8>, %n: index) {{
+  affine.for %i = 0 to %n {{
+    %a = affine.load %x[%i] : memref<?xi8>
+    {index}
+    %b = memref.load %t[%k] : memref<{size}xi8>
+    %c = arith.addi %a, %b : i8
+    affine.store %c, %out[%i] : memref<?xi8>
+  }}
+  return
+}}"""
+UNSIGNED = "%k = arith.index_castui %a : i8 to index"
+UNDER = """%five = arith.constant 5 : i8
+    %d = arith.cmpi sgt, %a, %five : i8
+    scf.if %d {
+      %k = arith.index_castui %a : i8 to index
+      %e = memref.load %t[%k] : memref<256xi8>
+      affine.store %e, %out[%i] : memref<?xi8>
+    }
+    %k = arith.index_castui %a : i8 to index"""
+
+
+def given(n, size=256):
+    random = np.random.default_rng(n)
+    return [random.integers(-128, 128, n, "i1"), random.integers(-128, 128, size, "i1"), np.zeros(n, "i1"), n]
+
+
+def wide(text, width, tail):
+    module = parse(text)
+    function = module.functions[0]
+    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
+    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
+    verify(made)
+    return function, made
+
+
+@pytest.mark.parametrize("index", [UNSIGNED, UNDER], ids=["everywhere", "under a condition"])
+@pytest.mark.parametrize("size", [256, 300])
+def test_bytes_that_bytes_choose_are_gathered(index, size):
+    for width, tail in ((8, "scalar"), (64, "masked")):
+        before, made = wide(LOOP.format(index=index.replace("256", str(size)), size=size), width, tail)
+        gathers = [op for op in walk(made) if isinstance(op, vector.Gather)]
+        assert len(gathers) == (1 + (index is UNDER)) * (1 + (tail == "masked"))
+        for shown in (made, split_vectors(made, 128)):
+            for n in (0, 1, 9, 64, 100):
+                wanted, found = given(n, size), given(n, size)
+                run(before, *wanted)
+                run(shown.functions[0], *found)
+                assert found[2].tolist() == wanted[2].tolist()
+
+
+@pytest.mark.parametrize(("index", "size"), [
+    ("%w = arith.extui %a : i8 to i16 %k = arith.index_castui %w : i16 to index", 256),
+    ("%w = arith.shrui %a, %a : i8 %v = arith.extui %w : i8 to i64 %k = arith.index_cast %v : i64 to index", 256),
+    ("%k = arith.index_castui %a : i8 to index", 255),
+])  # fmt: skip
+def test_others_are_loaded_lane_by_lane(index, size):
+    _, made = wide(LOOP.format(index=index, size=size), 8, "scalar")
+    assert not any(isinstance(op, vector.Gather) for op in walk(made))
+    assert sum(isinstance(op, memref.Load) for op in walk(made)) > 8
+
+
+def test_it_runs_in_c_and_lowered(tmp_path):
+    _, made = wide(LOOP.format(index=UNSIGNED, size=256), 16, "masked")
+    agree(print_op(made), tmp_path, *given(77))
+
+
+@af.kernel
+def curve(image: af.u8[N], table: af.u8[256], out: af.u8[N]):
+    with af.for_(N) as i:
+        out[i] = table[image[i]]
+
+
+def test_targets_with_tables_look_up_in_all_lanes():
+    plain, fast = (curve.optimize(target, threads=1) for target in ("avx512", "avx512vbmi"))
+    assert "does nothing but look up small elements" in plain.explain()
+    assert "i runs on vectors of 64" in fast.explain()
+    assert "looked_up_i8x64((const int8_t *)&table[128]" in fast.c()
+    for n in (0, 1, 63, 64, 200):
+        random = np.random.default_rng(n)
+        image, table = random.integers(0, 256, n, "u1"), random.integers(0, 256, 256, "u1")
+        for call in (plain, fast):
+            out = np.zeros(n, "u1")
+            call(image, table, out)
+            np.testing.assert_array_equal(out, table[image])
