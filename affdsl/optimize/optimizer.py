@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
@@ -112,26 +112,33 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     for row in rest:
         for verb, kind in _rounding(options):
             for name in names_in(s, row.names[0]) if verb == "reciprocal" else row.names[:1]:
-                s = _rounded(s, verb, name, kind)
+                s = _rounded(s, verb, name, kind, options)
     return s, notes
 
 
-def _rounded(s: Schedule, verb: str, name: str, kind: str) -> Schedule:
-    """The schedule where what a loop computes rounds in another way, if it has operations of a kind for that.
-
-    What is divided by is loaded before the loop, if it is loaded.
-    """
+def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> Schedule:
+    """The schedule where what a loop computes rounds in another way, if it has operations of a kind for that."""
     iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
     loops = [op for op in walk(s.function) if iv is not None and iv in op.binds()]
     if not any(isinstance(op, arith.Binary) and op.kind == kind for loop in loops for op in walk(loop)):
         return s
-    for before in ((), ("hoist",))[: 1 + (verb == "reciprocal")]:
+    for steps in _ways_to_round(verb, options):
         made = copy(s)
         with suppress(IllegalTransform, ScheduleError):  # there may be no such operation that can be another
-            for each in (*before, verb):
-                getattr(made, each)(name)
+            for step, keywords in steps:
+                getattr(made, step)(name, **keywords)
             return made
     return s
+
+
+def _ways_to_round(verb: str, options: Options) -> Iterator[Sequence[tuple[str, Mapping[str, bool]]]]:
+    """The steps to take, or others where one of these is refused: what is divided by may be loaded before the loop."""
+    if verb == "contract" and options.reassociate:
+        yield [(verb, {"reassociate": True})]
+    else:
+        yield [(verb, {})]
+    if verb == "reciprocal":
+        yield [("hoist", {}), (verb, {})]
 
 
 def _for_small(options: Options) -> Options:

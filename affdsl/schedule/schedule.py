@@ -246,9 +246,16 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("vectorize", loop, width, tail=tail, reassociate=reassociate)
 
-    def contract(self, loop: str) -> Self:
-        """Compute a * b + c in one operation everywhere in a loop, rounded once: in another way than as written."""
-        return self._take("contract", loop)
+    def contract(self, loop: str, *, reassociate: bool = False) -> Self:
+        """Compute a * b + c in one operation everywhere in a loop, rounded once: in another way than as written.
+
+        Parameters
+        ----------
+        reassociate
+            Allow a constant, or what is known before the loop, to be added first to a sum of products: then each of
+            them takes part in one operation.
+        """
+        return self._take("contract", loop, reassociate=reassociate)
 
     def approximate(self, loop: str) -> Self:
         """Compute exp, exp2, log, log2 and log10 everywhere in a loop by polynomials, which vectors do in all lanes.
@@ -663,7 +670,7 @@ _CALLED_HERE = {
     "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
     "fma": "contract", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
     "licm": "hoist", "vectorise": "vectorize", "vectorization": "vectorize", "simd": "vectorize",
-    "fusion": "fuse", "merge": "fuse",
+    "fusion": "fuse",
     "array_expansion": "expand", "double_buffer": "pipeline",
 }  # fmt: skip
 """What other tools call the steps."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeGuard
 
-from affdsl.ir.core import Lanewise, Op
-from affdsl.ir.dialects import arith, math
+from affdsl.ir.core import Block, Lanewise, Op
+from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import rewrite, walk
+from affdsl.ir.traverse import fresh, map_blocks, rewrite, walk, with_fields
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.loops.nests import loop_of_any_kind
 
 
-def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func:
+def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Module | None = None) -> Func:
     """Compute a * b + c in one operation, rounded once, everywhere in a loop.
 
         t = a * b; s = t + c   ->   s = fma(a, b, c)
@@ -28,6 +29,11 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
     ----------
     iv
         The induction variable of the loop, which may be parallel.
+    reassociate
+        Allow sums in another order: where products are added before a constant, or a value from before the loop, that
+        is added to the first one.
+
+            s = a * b + c * d + 1   ->   s = fma(c, d, fma(a, b, 1))
     module
         What the function stands in. Nothing is asked of it here.
 
@@ -61,11 +67,10 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
     what = f"contract products and sums in loop {name(iv)}"
     loop = loop_of_any_kind(function, iv, what)
     uses = Counter(v for op in walk(function) for v in op.reads())
-    products = {
-        op.result: op
-        for op in walk(loop)
-        if isinstance(op, arith.Binary) and op.kind == "mulf" and uses[op.result] == 1
-    }
+    if reassociate:
+        early = map_blocks(loop, _NumbersFirst(loop, uses).block)
+        function, loop = rewrite(function, lambda op: early if op is loop else None), early
+    products = {op.result: op for op in walk(loop) if _is(op, "mulf") and uses[op.result] == 1}
     kept, late = _computed_again(products.values()), _lateness(loop)
     taken: set[Op] = set()
 
@@ -92,6 +97,60 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
         raise refusal(loop, what, "no sum in it takes a product that nothing else reads")
     inside = rewrite(inside, lambda op: () if op in taken else None)
     return rewrite(function, lambda op: inside if op is loop else None)
+
+
+def _is(op: Op | None, kind: str) -> TypeGuard[arith.Binary]:
+    return isinstance(op, arith.Binary) and op.kind == kind
+
+
+class _NumbersFirst:
+    """Adds what is known before a loop to the first of two products, if their sum is added to it further on."""
+
+    def __init__(self, loop: Op, uses: Mapping[Value, int]) -> None:
+        self._uses = uses
+        self._made = {v: op for op in walk(loop) for v in (*op.defines(), *op.binds())}
+
+    def block(self, block: Block) -> Block:
+        """A block with such sums in another order."""
+        inner = tuple(map_blocks(op, self.block) for op in block)
+        readers = {v: op for op in inner for v in op.reads()}
+        changed: dict[Op, Sequence[Op]] = {}
+        for op in inner:
+            if _is(op, "addf") and self._is_product(op.left) and self._is_product(op.right):
+                changed |= self._reordered(op, readers)
+        return tuple(new for op in inner for new in changed.get(op, (op,))) if changed or inner != block else block
+
+    def _is_product(self, value: Value) -> bool:
+        return self._uses[value] == 1 and _is(self._made.get(value), "mulf")
+
+    def _reordered(self, first: arith.Binary, readers: Mapping[Value, Op]) -> dict[Op, Sequence[Op]]:
+        """The sums from one of two products on up to that of a number, which is added first; nothing without such."""
+        chain, added = [first], [first.left, first.right]
+        while self._uses[chain[-1].result] == 1 and _is(following := readers.get(chain[-1].result), "addf"):
+            value = following.right if following.left is chain[-1].result else following.left
+            chain.append(following)
+            if (number := self._number(value)) is not None:
+                start, makers = number
+                sums = [
+                    with_fields(op, left=before, right=each)
+                    for op, before, each in zip(chain, [start, *(op.result for op in chain[:-1])], added, strict=True)
+                ]
+                return {op: (*makers, new) if op is first else (new,) for op, new in zip(chain, sums, strict=True)}
+            added.append(value)
+        return {}
+
+    def _number(self, value: Value) -> tuple[Value, list[Op]] | None:
+        """A value known before the loop, or a constant, and what makes it in all lanes again; None for others."""
+        match self._made.get(value):
+            case None:
+                return value, []
+            case arith.Constant() as maker:
+                again = fresh(value)
+                return again, [with_fields(maker, result=again)]
+            case vector.Broadcast(source=source) as maker if (number := self._number(source)) is not None:
+                again = fresh(value)
+                return again, [*number[1], with_fields(maker, result=again, source=number[0])]
+        return None
 
 
 def _computed_again(products: Iterable[arith.Binary]) -> set[Op]:

@@ -33,7 +33,8 @@ def changed_under_conditions(
         return []
     if module is not None and _is_called_in_parallel(of.function.symbol, module):
         return []
-    conditional = {op for branch in walk(loop) if isinstance(branch, affine.If | scf.If) for op in walk(branch)}
+    branches = [op for op in walk(loop) if isinstance(op, affine.If | scf.If)]
+    conditional = dict.fromkeys(op for branch in branches for op in walk(branch))  # in the order of the text
     mine = [a for a in of.all if loop.iv in a.ivs]
     inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
     found: list[Place] = []

@@ -125,3 +125,55 @@ def test_what_overflows_alone_may_be_finite_in_one_operation():
     plain, fused = at_one(nearly)
     assert np.isinf(plain)
     assert 2.0**512 < fused < np.inf
+
+
+def mixed(sum_of):
+    """A kernel whose results are sums of products and numbers."""
+
+    @af.kernel
+    def f(x: af.f64[N], y: af.f64[N], a: af.f64, b: af.f64, c: af.f64):
+        with af.for_(N) as i:
+            y[i] = sum_of(x[i], y[i], a, b, c)
+
+    return f
+
+
+@pytest.mark.parametrize(("sum_of", "as_it_is", "in_any_order"), [
+    (lambda x, y, a, b, c: a * x + b * y + 0.5, (1, 2), (2, 0)),
+    (lambda x, y, a, b, c: a * x + b * y + c, (1, 2), (2, 0)),
+    (lambda x, y, a, b, c: c + (a * x + b * y), (1, 2), (2, 0)),
+    (lambda x, y, a, b, c: a * x + b * y + x * y + 0.5, (2, 2), (3, 0)),
+    (lambda x, y, a, b, c: a * x + b * y + x, (1, 2), (1, 2)),
+    (lambda x, y, a, b, c: a * x + y + 0.5, (1, 1), (1, 1)),
+    (lambda x, y, a, b, c: (a * x + b * y) * x + 0.5, (2, 1), (2, 1)),
+    (lambda x, y, a, b, c: a * x + b * y - 0.5, (1, 2), (1, 2)),
+])  # fmt: skip
+@pytest.mark.parametrize("width", [0, 4])
+def test_a_number_is_added_to_the_first_product_in_any_order(sum_of, as_it_is, in_any_order, width):
+    kernel = mixed(sum_of)
+    x, y = np.random.default_rng(1).random((2, 23)) * 3
+    wanted = y.copy()
+    kernel(x, wanted, 0.1, 1 / 3, 2.7)
+    for reassociate, counts in ((False, as_it_is), (True, in_any_order)):
+        s = af.Schedule(kernel)
+        if width:
+            s.vectorize("i", width, tail="masked")
+        made = s.contract("i", reassociate=reassociate).kernel()
+        ops = [*walk(next(op for op in made.func.body if isinstance(op, affine.For)))]
+        fused = sum(isinstance(op, math.Fma) for op in ops)
+        added = sum(isinstance(op, arith.Binary) and op.kind in ("addf", "subf", "mulf") for op in ops)
+        assert (fused, added) == counts
+        found = y.copy()
+        made(x, found, 0.1, 1 / 3, 2.7)
+        np.testing.assert_allclose(found, wanted, atol=2e-15)
+
+
+def test_a_sum_in_another_order_is_rounded_in_another_order():
+    kernel = mixed(lambda x, y, a, b, c: a * x + b * y + 0.5)
+    made = af.Schedule(kernel, validate=True).contract("i", reassociate=True).kernel(validate=True)
+    x, y = np.random.default_rng(3).random((2, 50))
+    found = y.copy()
+    made(x, found, 0.1, 1 / 3, 2.7)
+    first = [float(Fraction(0.1) * Fraction(e) + Fraction(0.5)) for e in x.tolist()]
+    pairs = zip(first, y.tolist(), strict=True)
+    assert found.tolist() == [float(Fraction(1 / 3) * Fraction(e) + Fraction(s)) for s, e in pairs]
