@@ -26,8 +26,8 @@ Shaped = tuple[Sequence[Affine], int]
 
 
 def has_large_cache(target: Target) -> bool:
-    """Whether the second cache of a machine is large."""
-    return (target.caches or USUAL_CACHES)[1] >= LARGE
+    """Whether the second cache of a machine is large, as far as that is known."""
+    return len(target.caches) > 1 and target.caches[1] >= LARGE
 
 
 def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from affdsl.codegen.targets.avx512 import AVX512
+from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import bands_of_rows, rolling, sweeps, vectors
@@ -27,6 +28,11 @@ LARGE = replace(AVX512, caches=(48 << 10, 2 << 20, 260 << 20))
 ])  # fmt: skip
 def test_from_where_on_sweeps_are_tiled(kernel, target, most):
     assert sweeps.small_enough(Schedule(named(kernel).kernel), "t", target) == most
+
+
+def test_which_machines_have_a_large_second_cache():
+    of_one = replace(AVX512, caches=(4 << 20,))
+    assert [has_large_cache(target) for target in (SMALL, LARGE, of_one, AVX512)] == [False, True, False, False]
 
 
 def test_ways_of_the_nearest_cache():
