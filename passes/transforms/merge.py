@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk, with_fields
@@ -14,6 +14,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.words import access_name, name
 from affdsl.passes.transforms.hoist import may_meet
+from affdsl.passes.transforms.scalar_replace.elements import is_called_in_parallel
 
 
 def merge(function: Func, buffer: Value, *, module: Module | None = None) -> Func:
@@ -36,8 +37,8 @@ def merge(function: Func, buffer: Value, *, module: Module | None = None) -> Fun
     Raises
     ------
     IllegalTransform
-        If the function does not make the variable, or something else than loads and stores uses it; or if no element of
-        its type is stored behind it that nothing touches before.
+        If the function does not make the variable, or something else than loads and stores uses it; if no element of
+        its type is stored behind it that nothing touches before; or if threads may run that at the same time.
 
     References
     ----------
@@ -76,6 +77,8 @@ def merge(function: Func, buffer: Value, *, module: Module | None = None) -> Fun
     if not block:
         raise refusal(function, what, f"@{function.symbol} does not make {name(buffer)}: others may need it")
     uses = [op for op in walk(function) if buffer in op.mentions()]
+    if _may_run_at_once(function, block, module):
+        raise refusal(function, what, "a parallel loop around it, or a call in one: others may store the same element")
     odd = next((op for op in uses if not isinstance(op, affine.Load | affine.Store | memref.Dealloc)), None)
     if odd is not None or not isinstance(buffer.type, MemRefType) or buffer.type.rank:
         raise refusal(odd or function, what, f"{name(buffer)} is no variable that is only loaded and stored")
@@ -96,6 +99,14 @@ def merge(function: Func, buffer: Value, *, module: Module | None = None) -> Fun
         return None
 
     return rewrite(function, rule)
+
+
+def _may_run_at_once(function: Func, block: Block, module: Module | None) -> bool:
+    """Whether threads may run a block at the same time, as far as a module shows it."""
+    loops = (op for op in walk(function) if isinstance(op, affine.Parallel | scf.Parallel))
+    if any(inner is block for loop in loops for op in walk(loop) for inner in op.blocks()):
+        return True
+    return module is not None and is_called_in_parallel(function.symbol, module)
 
 
 def _makes(block: Block, buffer: Value) -> bool:

@@ -31,7 +31,7 @@ def changed_under_conditions(
     of = dependences.accesses
     if any(isinstance(around, affine.Parallel | scf.Parallel) for around in of.domains[loop].loops):
         return []
-    if module is not None and _is_called_in_parallel(of.function.symbol, module):
+    if module is not None and is_called_in_parallel(of.function.symbol, module):
         return []
     branches = [op for op in walk(loop) if isinstance(op, affine.If | scf.If)]
     conditional = dict.fromkeys(op for branch in branches for op in walk(branch))  # in the order of the text
@@ -46,7 +46,7 @@ def changed_under_conditions(
     return found
 
 
-def _is_called_in_parallel(symbol: str, module: func.Module) -> bool:
+def is_called_in_parallel(symbol: str, module: func.Module) -> bool:
     """Whether a parallel loop calls a function, by way of others, too."""
     calls = {each.symbol: {op.callee for op in walk(each) if isinstance(op, func.Call)} for each in module.functions}
     reaching = {symbol}

@@ -125,3 +125,36 @@ def test_a_schedule_merges_by_name_and_replays():
     assert "merge(" in str(s)
     assert "alloca" not in s.kernel().mlir()
     assert sum(row.depth == 0 for row in s.loops()) == 3
+
+
+SHARED = """func.func @f(%A: memref<9xf32>, %i: index) {
+  %t = memref.alloca() : memref<f32>
+  %a = affine.load %A[%i] : memref<9xf32>
+  affine.store %a, %t[] : memref<f32>
+  %b = affine.load %t[] : memref<f32>
+  affine.store %b, %A[0] : memref<9xf32>
+  return
+}
+func.func @g(%A: memref<9xf32>) {
+  LOOP (%i) = (0) to (9) { func.call @f(%A, %i) : (memref<9xf32>, index) -> () }
+  return
+}"""
+
+
+def test_threads_that_store_one_element_refuse():
+    """Each stores a number in the end; what stands in the element on the way would be seen by others."""
+    inner = """func.func @f(%A: memref<9xf32>, %x: f32) {
+      affine.parallel (%i) = (0) to (9) {
+        %t = memref.alloca() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        %b = affine.load %t[] : memref<f32>
+        affine.store %b, %A[0] : memref<9xf32>
+      }
+      return
+    }"""
+    for text in (inner, SHARED.replace("LOOP", "affine.parallel")):
+        module = parse(text)
+        function = module.functions[0]
+        buffer = next(op.result for op in walk(function) if isinstance(op, memref.Allocation))
+        with pytest.raises(IllegalTransform, match="a parallel loop around it, or a call in one"):
+            merge(function, buffer, module=module)
