@@ -52,6 +52,8 @@ SHORT = 8
 """From so many vectors on, half a vector less at the end of a row is not worth its code."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
+AHEAD = 4
+"""How many vectors of a loop that waits for memory are straight code: more loads are on their way at once."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
 
@@ -142,8 +144,13 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
             said.append(f"{rows} iterations of {outer[-1]} run at once")
-    if not (rows == 1 and _waits_for_memory(nest, options)) and spliced(s, name, options):
-        said.append("each element of a row is loaded once")
+    with_shuffles = copy(s)
+    if spliced(with_shuffles, name, options):
+        if rows > 1 or not _waits_for_memory(nest, options):
+            return with_shuffles, "; ".join([*said, "each element of a row is loaded once"])
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll(name, AHEAD)
+            said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
     return s, "; ".join(said)
 
 
