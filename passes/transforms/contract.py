@@ -117,7 +117,8 @@ class _NumbersFirst:
         changed: dict[Op, Sequence[Op]] = {}
         for op in inner:
             if _is(op, "addf") and self._is_product(op.left) and self._is_product(op.right):
-                changed |= self._reordered(op, readers)
+                found = self._reordered(op, readers)
+                changed |= found if changed.keys().isdisjoint(found) else {}  # one number is added to one of two sums
         return tuple(new for op in inner for new in changed.get(op, (op,))) if changed or inner != block else block
 
     def _is_product(self, value: Value) -> bool:

@@ -143,6 +143,8 @@ def mixed(sum_of):
     (lambda x, y, a, b, c: a * x + b * y + c, (1, 2), (2, 0)),
     (lambda x, y, a, b, c: c + (a * x + b * y), (1, 2), (2, 0)),
     (lambda x, y, a, b, c: a * x + b * y + x * y + 0.5, (2, 2), (3, 0)),
+    (lambda x, y, a, b, c: (a * x + b * y) + (c * x + x * y) + 0.5, (2, 4), (3, 2)),
+    (lambda x, y, a, b, c: (a * x + b * y + 0.5) + (c * x + x * y + 0.25), (2, 5), (4, 1)),
     (lambda x, y, a, b, c: a * x + b * y + x, (1, 2), (1, 2)),
     (lambda x, y, a, b, c: a * x + y + 0.5, (1, 1), (1, 1)),
     (lambda x, y, a, b, c: (a * x + b * y) * x + 0.5, (2, 1), (2, 1)),
