@@ -343,16 +343,26 @@ def _check_behind(
 
 
 def _is_table(c: Context, op: vector.Gather) -> bool:
-    """Whether bytes are loaded in all lanes from a table of 256, as far from its middle as a byte says."""
-    type, made = op.memref.type, [c.definitions.get(v) for v in (op.mask, *op.indices)]
-    mask, *start = [each.value if isinstance(each, arith.Constant) else None for each in made]
-    is_of_bytes = isinstance(type, MemRefType) and type.rank == 1 and type.layout is None and type.element == BYTE
-    if not is_of_bytes or not isinstance(mask, tuple) or not all(mask) or start != [BYTES // 2]:
+    """Whether bytes are loaded from a table of 256, as far from its middle as a byte says: each byte has a place."""
+    type, offsets = op.memref.type, vector_type(op.offsets)
+    if not isinstance(type, MemRefType) or type.rank != 1 or type.layout is not None or type.element != BYTE:
         return False
-    assert isinstance(type, MemRefType)
-    return (
-        (type.shape[0] or 0) >= BYTES and vector_type(op.offsets).element == BYTE and vector_type(op.result).rank == 1
-    )
+    start = [made.value if isinstance(made := c.definitions.get(v), arith.Constant) else None for v in op.indices]
+    return start == [BYTES // 2] and (type.shape[0] or 0) >= BYTES and offsets.element == BYTE and offsets.rank == 1
+
+
+def _looked_up(c: Context, op: vector.Gather, buffer: Buffer) -> None:
+    """Bytes of a table, where a mask is set; the others of it are read, too."""
+    kind, lanes = lane_kind(c, op.result), prod(vector_type(op.result).shape)
+    middle = _pointer(buffer, _element_at(c, buffer, place_in(c, buffer, _start_of(c, op.indices))))
+    found = on_vectors(c, "looked_up", kind, lanes, middle, op.offsets)
+    mask = c.definitions.get(op.mask)
+    if not (isinstance(mask, arith.Constant) and isinstance(mask.value, tuple) and all(mask.value)):
+        everywhere = c.lines.keep("", c.values.temporary, f"{suffix(kind)}x{lanes}", found)
+        found = on_vectors(
+            c, "choose", kind, lanes, Mask(op.mask), code(f"&{everywhere}", UNARY, everywhere), op.pass_thru
+        )
+    keep_vector(c, op.result, found)
 
 
 def gather(c: Context, op: vector.Gather | vector.Scatter) -> None:
@@ -360,9 +370,7 @@ def gather(c: Context, op: vector.Gather | vector.Scatter) -> None:
     value = op.result if isinstance(op, vector.Gather) else op.value
     buffer, kind = _memory_of(c, op.memref, value)
     if isinstance(op, vector.Gather) and c.unit.has_vector_types and not c.is_checked and _is_table(c, op):
-        middle = _pointer(buffer, _element_at(c, buffer, place_in(c, buffer, _start_of(c, op.indices))))
-        found = on_vectors(c, "looked_up", lane_kind(c, op.result), prod(vector_type(value).shape), middle, op.offsets)
-        keep_vector(c, op.result, found)
+        _looked_up(c, op, buffer)
         return
     start = _kept_start(c, _start_of(c, op.indices))
     base = place_in(c, buffer, start)

@@ -19,14 +19,12 @@ def places(at: Lanes, load: memref.Load) -> Value | None:
 
 
 def look_up(at: Lanes, load: memref.Load, places: Value) -> None:
-    """The elements of a table in all lanes: each byte has one, also in lanes that do not run.
-
-    An offset has a sign: it counts from the middle of the table.
-    """
+    """The elements of a table in all lanes that run. An offset has a sign: it counts from the middle of the table."""
     middle, made = Value(INDEX), Value(at.vector_type(load.result), load.result.hint, load.result.location)
     at.emit(arith.Constant(middle, MIDDLE))
     offsets = at.binary("xori", at.vector(places), at.constant([-MIDDLE] * at.width, BYTE))
-    everywhere, nothing = at.constant([True] * at.width, I1), at.constant([0] * at.width, BYTE)
-    at.emit(vector.Gather(made, load.memref, (middle,), offsets, everywhere, nothing, location=load.location))
+    mask = at.constant([True] * at.width, I1) if at.mask is None else at.mask
+    nothing = at.constant([0] * at.width, BYTE)
+    at.emit(vector.Gather(made, load.memref, (middle,), offsets, mask, nothing, location=load.location))
     at.define(load.result, made)
     at.take_back(load.indices[0])

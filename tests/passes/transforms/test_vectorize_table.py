@@ -81,6 +81,22 @@ def test_it_runs_in_c_and_lowered(tmp_path):
     agree(print_op(made), tmp_path, *given(77))
 
 
+def test_elements_that_nobody_wrote_are_not_chosen_by_lanes_that_do_not_run():
+    table = "%t = memref.alloca() : memref<256xi8> %s = arith.constant 7 : i8"
+    for k in range(3, 6):
+        table += f" affine.store %s, %t[{k}] : memref<256xi8>"
+    text = (
+        LOOP.format(index=UNSIGNED, size=256)
+        .replace(", %t: memref<256xi8>", "")
+        .replace("affine.for", table + " affine.for", 1)
+    )
+    before, made = wide(text, 8, "masked")
+    x, out = np.array([3, 4, 5], "i1"), np.zeros((2, 3), "i1")
+    run(before, x, out[0], 3)
+    run(made.functions[0], x, out[1], 3)
+    assert out.tolist() == [[10, 11, 12]] * 2
+
+
 @af.kernel
 def curve(image: af.u8[N], table: af.u8[256], out: af.u8[N]):
     with af.for_(N) as i:
