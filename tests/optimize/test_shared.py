@@ -14,6 +14,15 @@ from benchmarks.polybench.suite import named
 M, N, K = af.symbols("M N K")
 
 
+def assert_same(kernel, fast, given):
+    """Both kernels leave the same in arrays."""
+    wanted, found = [x.copy() for x in given], [x.copy() for x in given]
+    kernel(*wanted)
+    fast(*found)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @af.kernel
 def batched(A: af.f32[K, N, N], B: af.f32[K, N, N], C: af.f32[K, N, N]):
     with af.for_(K) as b, af.for_(N) as i, af.for_(N) as j, af.for_(N) as k:
@@ -118,11 +127,7 @@ def test_threads_share_a_loop_inside_of_one_whose_iterations_wait_for_each_other
     assert "threads share j inside of it; cannot make k parallel: " in fast.explain()
     for m, n in ((300, 231), (1, 5), (40, 1)):
         given = numbers.normal(size=(m, n)), np.zeros((n, n)), np.zeros((m, n))
-        wanted, found = [x.copy() for x in given], [x.copy() for x in given]
-        kernel(*wanted)
-        fast(*found)
-        for one, other in zip(found, wanted, strict=True):
-            np.testing.assert_array_equal(one, other)
+        assert_same(kernel, fast, given)
 
 
 def test_a_nest_that_steps_for_another_one_take_in_is_left_out():
@@ -142,11 +147,7 @@ def test_threads_share_a_loop_around_whose_iterations_use_one_argument_anew():
     for nr, nq, np_ in ((0, 5, 7), (5, 0, 7), (3, 4, 0), (1, 1, 1), (9, 13, 50), (40, 3, 9)):
         numbers = np.random.default_rng(np_)
         given = numbers.random((nr, nq, np_)), numbers.random((np_, np_)), numbers.random(np_)
-        wanted, found = [x.copy() for x in given], [x.copy() for x in given]
-        kernel(*wanted)
-        fast(*found)
-        for one, other in zip(found, wanted, strict=True):
-            np.testing.assert_array_equal(one, other)
+        assert_same(kernel, fast, given)
 
 
 @af.kernel
@@ -164,11 +165,7 @@ def test_what_one_iteration_leaves_for_the_next_is_not_its_own():
     fast = handed_on.optimize("avx2", threads=2)
     assert "each iteration has its own" not in fast.explain()
     given = [np.random.default_rng(1).random(shape) for shape in ((6, 7, 50), (50, 50), (50,))]
-    wanted, found = [x.copy() for x in given], [x.copy() for x in given]
-    handed_on(*wanted)
-    fast(*found)
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert_same(handed_on, fast, given)
 
 
 @af.kernel

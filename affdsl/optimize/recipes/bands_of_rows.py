@@ -64,13 +64,12 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(str(error).splitlines()[0]) from None
     what = f"each of which computes what it reads of {', '.join(arrays)}"
-    said = f"it runs in bands of {options.choices.band_rows} rows, {what}"
+    said = f"it runs in bands of {options.choices.band_rows} rows, {what}" + f", {rows} rows at once" * (rows > 1)
     *stages, last = _stages(made, band)
     if has_large_cache(options.target):
         with suppress(UnfitError):
             made, done = past_the_caches(made, last, names_in(made, last)[1:], rows, options)
-            return on_vectors(_at_once(made, stages, rows), options), f"{said}, {rows} rows at once; {done}"
-    said += f", {rows} rows at once" if rows > 1 else ""
+            return on_vectors(_at_once(made, stages, rows), options), f"{said}; {done}"
     return on_vectors(_at_once(made, [*stages, last], rows), options), said
 
 

@@ -29,9 +29,8 @@ def _block(block: Block, may_alias: MayAlias) -> Block:
     for op in block:
         made = map_blocks(op, lambda inner: _block(inner, may_alias))
         found += _behind(made, may_alias) if isinstance(made, _If) else [made]
-    return (
-        block if len(found) == len(block) and all(a is b for a, b in zip(found, block, strict=True)) else tuple(found)
-    )
+    new = tuple(found)
+    return block if new == block else new
 
 
 def _behind(op: _If, may_alias: MayAlias) -> list[Op]:

@@ -158,3 +158,25 @@ def test_threads_that_store_one_element_refuse():
         buffer = next(op.result for op in walk(function) if isinstance(op, memref.Allocation))
         with pytest.raises(IllegalTransform, match="a parallel loop around it, or a call in one"):
             merge(function, buffer, module=module)
+
+
+def test_what_is_done_to_the_array_by_something_unknown_refuses():
+    text = """func.func @f(%A: memref<9xf32>, %x: f32) {
+      %t = memref.alloca() : memref<f32>
+      affine.store %x, %t[] : memref<f32>
+      BETWEEN
+      %b = affine.load %t[] : memref<f32>
+      affine.store %b, %A[0] : memref<9xf32>
+      return
+    }"""
+    for between, refused in (
+        ("", False),
+        ('"some.thing"(%A) : (memref<9xf32>) -> ()', True),
+        ('"some.thing"() : () -> ()', True),
+    ):
+        function = parse(text.replace("BETWEEN", between)).functions[0]
+        if refused:
+            with pytest.raises(IllegalTransform, match="may touch"):
+                merge(function, function.body[0].result)
+        else:
+            merge(function, function.body[0].result)
