@@ -51,8 +51,10 @@ def split_vectors(module: Module, width: int) -> Module:
 
 def _split(function: Func, width: int) -> Func:
     counts: dict[int, int] = {}
-    between = _between(function)
+    between, read = _between(function), {v for op in walk(function) for v in op.reads()}
     for op in walk(function):
+        if isinstance(op, Lanewise) and read.isdisjoint(op.defines()):
+            continue  # what nobody reads takes no registers
         for value in (*op.defines(), *op.binds()):
             lanes = 0 if value in between else _lanes(value)
             if lanes and (parts := lanes * _bits(value) // width) > 1 and lanes % parts == 0:

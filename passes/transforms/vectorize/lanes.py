@@ -9,7 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, ComplexType, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
@@ -168,12 +168,6 @@ class Lanes:
         if step == 0:
             return first
         return self.binary("addi", first, self.constant([step * k for k in range(self.width)], INDEX))
-
-    def take_back(self, value: Value) -> None:
-        """Leave out what makes a value in all lanes, where its only reader in the loop needs none of them."""
-        made = self._vectors.get(value)
-        if made is not None and sum(value in op.mentions() for op in walk(self.loop)) == 1:
-            self._out[:] = [op for op in self._out if made not in op.defines()]
 
     @contextmanager
     def new_block(self) -> Iterator[list[Op]]:

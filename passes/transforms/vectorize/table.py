@@ -27,4 +27,3 @@ def look_up(at: Lanes, load: memref.Load, places: Value) -> None:
     nothing = at.constant([0] * at.width, BYTE)
     at.emit(vector.Gather(made, load.memref, (middle,), offsets, mask, nothing, location=load.location))
     at.define(load.result, made)
-    at.take_back(load.indices[0])

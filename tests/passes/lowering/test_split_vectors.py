@@ -118,3 +118,14 @@ def test_lanes_of_a_vector_that_stays_whole_are_cut_out_part_by_part():
     given = np.arange(24, dtype=np.float32), np.zeros(16)
     run(split.functions[0], *given)
     assert given[1].tolist() == list(range(4, 20))
+
+
+def test_what_nobody_reads_cuts_no_vector():
+    module = parse("""func.func @f(%A: memref<64xi8>) {
+      %v = affine.vector_load %A[0] : memref<64xi8>, vector<64xi8>
+      %w = arith.index_castui %v : vector<64xi8> to vector<64xindex>
+      affine.vector_store %v, %A[0] : memref<64xi8>, vector<64xi8>
+      return
+    }""")
+    assert str(split_vectors(module, 512).functions[0]) == str(module.functions[0])
+    assert "vector<16xi8>" in str(split_vectors(module, 128).functions[0])
