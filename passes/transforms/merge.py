@@ -80,6 +80,7 @@ def merge(function: Func, buffer: Value, *, module: Module | None = None) -> Fun
     if _may_run_at_once(function, block, module):
         raise refusal(function, what, "a parallel loop around it, or a call in one: others may store the same element")
     odd = next((op for op in uses if not isinstance(op, affine.Load | affine.Store | memref.Dealloc)), None)
+    odd = odd or next((op for op in uses if isinstance(op, affine.Store) and op.value is buffer), None)
     if odd is not None or not isinstance(buffer.type, MemRefType) or buffer.type.rank:
         raise refusal(odd or function, what, f"{name(buffer)} is no variable that is only loaded and stored")
     using = [op for op in block if _uses(op, buffer)]

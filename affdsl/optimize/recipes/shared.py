@@ -80,8 +80,7 @@ def threads_around(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     try:
         for name in _used_anew(found, loop):
             made.copy(name, root)
-            own = str(dict(made.steps[-1].call.options)["name"])
-            made.expand(own, root)
+            made.expand(str(dict(made.steps[-1].call.options)["name"]), root)
             copied.append(name)
         made.parallel(root)
     except (IllegalTransform, ScheduleError) as error:

@@ -155,7 +155,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
 
 def _waits_for_memory(nest: Nest, options: Options) -> bool:
-    """Whether a loop does so little, once, that lines from behind a large second cache come later than all loads."""
+    """Whether a loop goes over its arrays once and computes little, so that it waits for memory, where that is far."""
     few = sum(isinstance(op, Lanewise) for op in nest.innermost.body) < SHARING.start
     loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
     once = all(not all(_is_still(nest, a, loop) for a in nest.accesses) for loop in loops)

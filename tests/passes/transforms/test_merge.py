@@ -80,10 +80,14 @@ def test_a_store_under_a_condition_has_no_place():
             merged(kernel(last=last))
 
 
+SET = "%t = memref.alloca() : memref<f32> affine.store %x, %t[] : memref<f32>"
+
+
 @pytest.mark.parametrize(("text", "why"), [
     ("%t = memref.alloca() : memref<2xf32> affine.store %x, %t[0] : memref<2xf32>", "is no variable"),
     ("%t = memref.alloca() : memref<f32> %a = affine.load %t[] : memref<f32>", "nothing is stored in t before"),
     ("%t = memref.alloca() : memref<f64> affine.store %y, %t[] : memref<f64>", "no element of its type is stored"),
+    (f"{SET} %q = memref.alloca() : memref<memref<f32>> affine.store %t, %q[] : memref<memref<f32>>", "is no variable"),
     ("%t = memref.alloca() : memref<f32> call @g(%t) : (memref<f32>) -> ()", "is no variable"),
 ])  # fmt: skip
 def test_buffers_that_are_no_variables(text, why):
