@@ -6,9 +6,10 @@ any order and reciprocals here. Ours is compiled for any size, or with `--consta
 than one thread, Polly runs loops on as many.
 
 All run in turns; a ratio is the median over rounds of the time of the best peer over ours, above 1 where ours is
-faster. Results are compared with those of the loops as written: a peer that computes something else is left out, and
-named. Where the numbers of a kernel say nothing once they are rounded in another way, none is left out for that. The
-last columns are what a call computes and moves, counted of the loops as written, beside what this machine does at best.
+faster. A peer whose first call takes long, and over twice as long as the best, calls once. Results are compared with
+those of the loops as written: a peer that computes something else is left out, and named. Where the numbers of a
+kernel say nothing once they are rounded in another way, none is left out for that. The last columns are what a call
+computes and moves, counted of the loops as written, beside what this machine does at best.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from math import inf
 from pathlib import Path
 from shutil import which
 from statistics import geometric_mean, median
@@ -37,10 +39,13 @@ FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-std=c11", "-fPIC", "-share
 PEERS = {"strict": ("-ffp-contract=off",), "fast": ("-ffast-math",)}
 SECONDS, LEAST, MOST = 1.5, 3, 21
 """How long the rounds of one kernel take at least, and how many there are."""
+LONG, FAR_BEHIND = 0.1, 2
+"""Seconds, and times the best peer: a peer whose first call takes longer than both calls no more."""
 ILL_CONDITIONED = ("gramschmidt",)
 """Kernels whose columns depend on each other but for rounding errors, which their results are made of."""
 
 Call = Callable[[Arguments], object]
+Times = dict[str, list[float]]
 
 
 def race(benchmarks: Sequence[Benchmark], size: str, threads: int = 1, *, constant: bool = False) -> None:
@@ -51,14 +56,18 @@ def race(benchmarks: Sequence[Benchmark], size: str, threads: int = 1, *, consta
     print("|---|---|---|---|---|---|---|---|")
     ratios: dict[str, list[float]] = {row: [] for row in PEERS}
     for benchmark in benchmarks:
+        wanted = benchmark.arrays(benchmark.sizes[size])
+        benchmark.kernel(*wanted.values())
         for row in PEERS:
-            ratios[row].append(raced(benchmark, size, row, threads, constant=constant))
+            ratios[row].append(raced(benchmark, size, row, wanted, threads, constant=constant))
     for row, found in ratios.items():
         print(f"{row}: geometric mean {geometric_mean(found):.2f}, least {min(found):.2f}, of {len(found)}")
 
 
-def raced(benchmark: Benchmark, size: str, row: str, threads: int = 1, *, constant: bool = False) -> float:
-    """Print a line for a kernel; the time of the best peer whose result is right over ours."""
+def raced(
+    benchmark: Benchmark, size: str, row: str, wanted: Arguments, threads: int = 1, *, constant: bool = False
+) -> float:
+    """Print a line for a kernel; the time of the best peer whose result is right, as `wanted` has it, over ours."""
     sizes, allowed = benchmark.sizes[size], row == "fast"
     kernel = benchmark.kernel.specialize(**sizes) if constant else benchmark.kernel
     start = time.perf_counter()
@@ -67,21 +76,21 @@ def raced(benchmark: Benchmark, size: str, row: str, threads: int = 1, *, consta
     with tempfile.TemporaryDirectory() as folder:
         calls: dict[str, Call] = {"ours": lambda given: made(*given.values())}
         calls |= dict(peers(benchmark, sizes, PEERS[row], Path(folder), threads))
-        seconds: dict[str, list[float]] = {name: [] for name in calls}
-        wanted = benchmark.arrays(sizes)
-        benchmark.kernel(*wanted.values())
+        seconds: Times = {name: [] for name in calls}
         wrong: list[str] = []
         began = time.perf_counter()
         while len(seconds["ours"]) < LEAST or (time.perf_counter() - began < SECONDS and len(seconds["ours"]) < MOST):
-            for name, call in calls.items():
+            for name, call in _still_racing(calls, seconds, wrong):
                 given = benchmark.arrays(sizes)
                 start = time.perf_counter()
                 call(given)
                 seconds[name].append(time.perf_counter() - start)
                 if len(seconds[name]) == 1 and not is_right(benchmark, wanted, given, exact=not allowed):
                     wrong.append(name)
-    assert "ours" not in wrong, f"{benchmark.name}, {row}: what optimize() made computes something else"
-    best = min((name for name in calls if name not in ("ours", *wrong)), key=lambda name: median(seconds[name]))
+            assert "ours" not in wrong, f"{benchmark.name}, {row}: what optimize() made computes something else"
+    rounds = len(seconds["ours"])
+    to_the_end = (name for name in _right_peers(seconds, wrong) if len(seconds[name]) == rounds)
+    best = min(to_the_end, key=lambda name: median(seconds[name]))
     ratio = median(theirs / ours for theirs, ours in zip(seconds[best], seconds["ours"], strict=True))
     mine, theirs = (1e3 * median(seconds[name]) for name in ("ours", best))
     left_out = f"; wrong: {', '.join(wrong)}" if wrong else ""
@@ -89,6 +98,17 @@ def raced(benchmark: Benchmark, size: str, row: str, threads: int = 1, *, consta
     cells = benchmark.name, row, f"{ratio:.2f}", f"{mine:.3g}", f"{theirs:.3g} ({best}{left_out})", rate, share
     print(f"| {' | '.join(cells)} | {took:.2f} |", flush=True)
     return ratio
+
+
+def _still_racing(calls: dict[str, Call], seconds: Times, wrong: Sequence[str]) -> list[tuple[str, Call]]:
+    """Who calls in the next round: not a peer that is wrong, nor one whose first call, a long one, lost by far."""
+    best = min((seconds[name][0] for name in _right_peers(seconds, wrong) if seconds[name]), default=inf)
+    out = {name for name in calls if seconds[name] and LONG < seconds[name][0] > FAR_BEHIND * best and name != "ours"}
+    return [(name, call) for name, call in calls.items() if name not in out.union(wrong)]
+
+
+def _right_peers(seconds: Times, wrong: Sequence[str]) -> list[str]:
+    return [name for name in seconds if name not in ("ours", *wrong)]
 
 
 def _of_the_roof(made: af.Kernel, sizes: Sizes, seconds: float) -> tuple[str, str]:
