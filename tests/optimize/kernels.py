@@ -30,7 +30,7 @@ class Writer:
         self.indent, self.made = 1, 0
         pieces: tuple[Callable[[], None], ...] = (
             self.product, self.product, self.factorization, self.sweeps, self.sweeps, self.sums, self.sums,
-            self.pointwise, self.recurrence, self.table, self.gathered, self.meeting,
+            self.pointwise, self.mixed, self.recurrence, self.table, self.gathered, self.meeting,
         )  # fmt: skip
         for _ in range(self.random.choice((1, 1, 2, 2, 3))):
             self.random.choice(pieces)()
@@ -183,6 +183,20 @@ class Writer:
         if self.chance(0.3):
             with self.loop("i", "N // 2") as i, self.loop("j", "N") as j:
                 self.say(f"C[2 * {i}, {j}] = B[2 * {i} + 1, {j}] - {local}[{i}, {j}]")
+
+    def mixed(self) -> None:
+        """Sums and differences of products, of such sums, and of numbers."""
+        with self.loop("i", "N") as i, self.loop("j", "N") as j:
+
+            def term(depth: int) -> str:
+                if depth and self.chance(0.8):
+                    return f"({term(depth - 1)} {self.random.choice('+++++-')} {term(depth - 1)})"
+                first, second = (f"{array}[{i} + 1, {j} + 1]" for array in self.random.sample("ABC", 2))
+                return self.random.choice((f"{first} * {second}", f"{first} * {self.number()}", f"{second} * alpha"))
+
+            for array in "ABC":
+                number = self.random.choice((" + alpha", f" + {self.number()}", ""))
+                self.say(f"{array}[{i}, {j}] = {term(2)}{number}")
 
     def place(self, array: str, i: str, j: str) -> str:
         """An element of a square array."""
