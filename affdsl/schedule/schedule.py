@@ -329,7 +329,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("scalar_replace", loop)
 
-    def splice(self, loop: str, *, ahead: bool = False) -> Self:
+    def splice(self, loop: str, *, ahead: bool = False, more_loads: int = 0) -> Self:
         """Load each element of a row once in a loop over vectors: those that overlap come from two others by a shuffle.
 
         It comes after `vectorize`, and after `unroll_jam` of loops around. It pays where vectors are as long as lines
@@ -340,8 +340,10 @@ class Schedule(ShownAsText, Generic[P, R]):
         ahead
             Load for the next iteration: then no load comes soon after a store to an address a line or two further on,
             as far as its last 12 bits say, for which processors let it wait.
+        more_loads
+            How many more vectors of each row an iteration loads: the others come from the last of these by shuffles.
         """
-        return self._take("splice", loop, ahead=ahead)
+        return self._take("splice", loop, ahead=ahead, more_loads=more_loads)
 
     def demote(self, loop: str) -> Self:
         """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.
@@ -720,7 +722,7 @@ def _with_last(module: Module, function: Func) -> Module:
 
 _KINDS: Mapping[str, tuple[type, str]] = {
     **dict.fromkeys(("ahead", "reassociate", "separate", "dma", "grid", "guarded"), (bool, "True or False")),
-    **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
+    **dict.fromkeys(("first", "last", "more_loads", "space"), (int, "a whole number")),
 }
 """What the options of steps are."""
 

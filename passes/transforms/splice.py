@@ -28,7 +28,9 @@ MOST_FIRST = 8
 which it would wait; more of them would not leave enough registers."""
 
 
-def splice(function: Func, iv: Value, *, ahead: bool = False, module: Module | None = None) -> Func:
+def splice(
+    function: Func, iv: Value, *, ahead: bool = False, more_loads: int = 0, module: Module | None = None
+) -> Func:
     """The function with vectors of a loop that overlap spliced from those that it loads one after the other.
 
         for j by 8: { a = A[j - 1 :+ 8]; b = A[j :+ 8]; c = A[j + 1 :+ 8]; S(a, b, c) }
@@ -50,15 +52,18 @@ def splice(function: Func, iv: Value, *, ahead: bool = False, module: Module | N
         soon after a store to an address a line or two further on, as far as the last 12 bits say, for which it would
         wait: so arrays lie that are made one after the other. It takes a loop that carries nothing else, of which a
         whole number of steps is left between its bounds.
+    more_loads
+        How many more vectors of each row an iteration loads: the foremost ones, and the next one takes part in all
+        shuffles. It pays where shuffles and arithmetic wait for the same units, and loads for nothing.
     module
         What the function stands in: the functions that it calls.
 
     Raises
     ------
     ValueError
-        If no affine.for of the function has this induction variable.
+        If no affine.for of the function has this induction variable, or `more_loads` is less than 0.
     IllegalTransform
-        If no two loads overlap, or what they load may be stored before: with the reason for each of them.
+        If no more loads overlap than are to stay, or what they load may be stored before: with the reason for each.
 
     References
     ----------
@@ -91,10 +96,12 @@ def splice(function: Func, iv: Value, *, ahead: bool = False, module: Module | N
     loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
+    if more_loads < 0:
+        raise ValueError(f"more_loads is at least 0, not {more_loads}")
     with warnings.catch_warnings():  # what the analysis gives up on counts as stored
         warnings.simplefilter("ignore", AnalysisWarning)
         dependences = Dependences(function, module)
-        reasons, rows = _rows(loop, dependences)
+        reasons, rows = _rows(loop, dependences, more_loads)
         runs = runs_at_least(loop, 1, dependences.accesses)
     if not rows:
         reason = "\n".join(reasons) or "no load of a vector stands right in its body"
@@ -137,6 +144,8 @@ class _Row(Frozen):
     loads: Sequence[tuple[affine.VectorLoad, int]]
     index: Index
     """The subscripts of the foremost load."""
+    stay: Sequence[affine.VectorLoad]
+    """Those before it, which stay."""
 
     @property
     def type(self) -> VectorType:
@@ -151,8 +160,8 @@ class _Row(Frozen):
         return max(behind for _, behind in self.loads)
 
 
-def _rows(loop: affine.For, dependences: Dependences) -> tuple[list[str], list[_Row]]:
-    """Why loads stay, and the rows of those that overlap."""
+def _rows(loop: affine.For, dependences: Dependences, stay: int) -> tuple[list[str], list[_Row]]:
+    """Why loads stay, and the rows of those that overlap, of each of which so many stay."""
     reasons: list[str] = []
     index = written_out(loop)
     inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
@@ -167,10 +176,11 @@ def _rows(loop: affine.For, dependences: Dependences) -> tuple[list[str], list[_
             continue
         *outer, last = index[op]
         alike[op.memref, (*outer,), last - last.constant, op.result.type].append((op, last))
-    rows = [row for loads in alike.values() for row in _apart(loads, index)]
+    rows = [row for loads in alike.values() for row in _apart(loads, index, stay)]
     overlapping = [row for row in rows if row.span]
-    lone = (op for row in rows if not row.span for op, _ in row.loads)
-    reasons += (f"{op_name(op)} of {shown(op.memref)} stays: no other one overlaps with it" for op in lone)
+    others = "no other one overlaps" if not stay else "too few others overlap"
+    lone = (op for row in rows if not row.span for op in (*row.stay, *(op for op, _ in row.loads)))
+    reasons += (f"{op_name(op)} of {shown(op.memref)} stays: {others} with it" for op in lone)
     return reasons, overlapping
 
 
@@ -202,16 +212,24 @@ def _why_it_is_stored(load: affine.VectorLoad, accesses: Sequence[Access], depen
     return ""
 
 
-def _apart(loads: Sequence[tuple[affine.VectorLoad, Affine]], index: Mapping[Load | Store, Index]) -> Iterator[_Row]:
-    """Loads along a row, from the foremost back, so that one vector and that before it hold each group of them."""
-    waiting = sorted(loads, key=lambda each: -each[1].constant)
+def _apart(
+    loads: Sequence[tuple[affine.VectorLoad, Affine]], index: Mapping[Load | Store, Index], stay: int
+) -> Iterator[_Row]:
+    """Loads along a row, from the foremost back, so that one vector and that before it hold each group of them.
+
+    Loads of so many of the foremost places of a group stay.
+    """
+    waiting = sorted(((op, last.constant) for op, last in loads), key=lambda each: -each[1])
     while waiting:
         first, at = waiting[0]
-        behind = [(op, (at - last).constant) for op, last in waiting]
-        type = first.result.type
-        assert isinstance(type, VectorType)
-        yield _Row([each for each in behind if each[1] <= type.shape[0]], index[first])
-        waiting = [each for each, (_, far) in zip(waiting, behind, strict=True) if far > type.shape[0]]
+        assert isinstance(first.result.type, VectorType)
+        (lanes,) = first.result.type.shape
+        places = sorted({place for _, place in waiting if at - place <= lanes}, reverse=True)[: stay + 1]
+        staying = [op for op, place in waiting if place > places[-1]]
+        behind = [(op, places[-1] - place) for op, place in waiting[len(staying) :]]
+        together = [each for each in behind if each[1] <= lanes]
+        yield _Row(together, index[together[0][0]], staying)
+        waiting = waiting[len(staying) + len(together) :]
 
 
 def _spliced(
@@ -245,7 +263,7 @@ def _spliced(
             made[op] = ()
         index = tuple(e.substitute({loop.iv: loop.iv + loop.step}) for e in row.index) if ahead else row.index
         load = with_fields(foremost, result=new, index=index, written=None)
-        first.append(load)
+        first += [*row.stay, load]
         ops: list[Op] = [load]
         of: dict[int, Value] = {0: now, lanes: kept}
         for op, behind in row.loads:

@@ -67,3 +67,26 @@ def test_few_operations_on_what_memory_brings_load_each_vector():
         made, _ = vectors.take(s, next(iter(nests(s))), Options(target))
         assert ("splice" in str(made)) == splices
         assert (".unroll(" in str(made)) == (not splices)
+
+
+def test_vectors_of_one_row_begin_in_lines_and_two_of_three_are_loaded():
+    kernel = named("jacobi-1d").kernel
+    made, said = vectors.take(Schedule(kernel), next(iter(nests(Schedule(kernel)))), Options(LARGE))
+    assert "i#1 runs on vectors of 8 that begin where lines of B do; of each row 2 are loaded" in said
+    assert '.align("B", "i#1", 8)' in str(made)
+    fast = made.kernel()
+    for n in (0, 1, 5, 9, 130, 131, 150, 277):
+        for first in range(0, 8, 3):
+            given = np.random.default_rng(n).random((2, n + 8))
+            wanted, found = given.copy(), given.copy()
+            for arrays, run in ((wanted, kernel), (found, fast)):
+                a, b = arrays[:, first : first + n]
+                run(3, a, b)
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(("kernel", "target"), [("jacobi-1d", SMALL), ("jacobi-2d", LARGE)])
+def test_planes_and_rows_elsewhere_begin_where_they_did(kernel, target):
+    s = Schedule(named(kernel).kernel)
+    made, _ = vectors.take(s, next(iter(nests(s))), Options(target))
+    assert "align" not in str(made)

@@ -158,7 +158,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "parallel": lambda s, r: s.parallel(_loop(s, r)),
     "hoist": lambda s, r: s.hoist(_loop(s, r)),
     "scalar_replace": lambda s, r: s.scalar_replace(_loop(s, r)),
-    "splice": lambda s, r: s.splice(_loop(s, r), ahead=r.random() < 0.5),
+    "splice": lambda s, r: s.splice(_loop(s, r), ahead=r.random() < 0.5, more_loads=r.choice((0, 0, 1))),
     "demote": lambda s, r: s.demote(_loop(s, r)),
     "normalize": lambda s, r: s.normalize(_loop(s, r)),
     "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),

@@ -43,7 +43,7 @@ def take(
     if not options.target.streams or len(stored) != 1 or not loads:
         raise UnfitError("it stores several arrays, or nothing is loaded, or the machine has no stores past the caches")
     (array,) = stored
-    if not _fills_lines(array, lanes):
+    if not fills_lines(array, lanes):
         raise UnfitError("its vectors are no lines of what it stores")
     touching = [op for op in walk(s.function) if array in op.reads()]
     if any(not isinstance(op, affine.Store | affine.VectorStore) for op in touching):
@@ -73,7 +73,7 @@ def take(
     return made, said
 
 
-def _fills_lines(array: Value, lanes: int) -> bool:
+def fills_lines(array: Value, lanes: int) -> bool:
     """Whether a vector of so many elements of an array is a line, of numbers that vectors are stored of as they are."""
     element = array.type.element if isinstance(array.type, MemRefType) else None
     return (

@@ -27,7 +27,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import shared, streamed
+from affdsl.optimize.recipes import beside_lines, shared, streamed
 from affdsl.optimize.recipes.streamed import LINE
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
@@ -128,6 +128,9 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(UnfitError):
             s, done = streamed.take(s, nest, outer[-1], name, lanes, ways(options), options)
             return s, "; ".join([*said, done])
+    with suppress(UnfitError):
+        s, done = beside_lines.take(s, nest, name, lanes, options)
+        return s, "; ".join([*said, done])
     try:
         s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
     except (IllegalTransform, ScheduleError) as refused:

@@ -17,11 +17,11 @@ HEAD = "func.func @f(%A: memref<32xf32>, %B: memref<32xf32>, %n: index)"
 N = af.symbols("N")
 
 
-def spliced(body, loop=0):
+def spliced(body, loop=0, **options):
     """The module, and what splice makes of one of its loops."""
     before = parsed(HEAD + body)
     loops = [op for op in walk(before) if isinstance(op, affine.For)]
-    after = with_fields(before, body=(splice(before.functions[0], loops[loop].iv, module=before),))
+    after = with_fields(before, body=(splice(before.functions[0], loops[loop].iv, module=before, **options),))
     verify(after)
     return before, after
 
@@ -59,6 +59,30 @@ def test_the_foremost_load_of_a_row_stays(offsets, loads, shuffles):
     assert assert_alike(before, after) > 0
 
 
+@pytest.mark.parametrize(
+    ("offsets", "more", "loads", "shuffles"),
+    [
+        ((-1, 0, 1), 1, 2, 1),
+        ((1, 1, 0, -1), 1, 3, 1),  # both of the first place
+        ((-1, 0, 1, 2), 2, 3, 1),
+        ((-1, 3, 4, 5, 1), 1, 3, 2),  # 5 and 4, and of that 3 and 1; -1 lies five elements behind 4
+        ((-1, 0, 1, 6, 7), 1, 4, 1),  # 7 and 6 stay, as no more do
+    ],
+)
+def test_more_of_the_foremost_loads_stay_where_that_is_asked(offsets, more, loads, shuffles):
+    before, after = spliced(sum_of([f"%A[%i + {k}]" for k in offsets]), more_loads=more)
+    assert inside(after, affine.VectorLoad) == loads
+    assert inside(after, vector.Shuffle) == shuffles
+    assert assert_alike(before, after) > 0
+
+
+def test_where_no_more_overlap_than_stay_nothing_is_spliced():
+    with pytest.raises(IllegalTransform, match=r"A stays: too few others overlap with it"):
+        spliced(sum_of(["%A[%i]", "%A[%i + 1]"]), more_loads=1)
+    with pytest.raises(ValueError, match="more_loads is at least 0, not -1"):
+        spliced(sum_of(["%A[%i]", "%A[%i + 1]"]), more_loads=-1)
+
+
 def test_rows_are_told_apart_and_random_sets_of_loads_give_the_same():
     rng, refused = random.Random(7), 0
     for _ in range(25):
@@ -66,7 +90,7 @@ def test_rows_are_told_apart_and_random_sets_of_loads_give_the_same():
         text = sum_of(loads, store="%A[%i + 3]" if rng.random() < 0.5 else "%B[0]", bounds="1 to %n step 4")
         text = text.replace("%n", str(rng.randint(1, 22)))
         try:
-            before, after = spliced(text)
+            before, after = spliced(text, more_loads=rng.choice((0, 0, 1)))
         except IllegalTransform:  # the test of refusals reads why
             refused += 1
             continue
