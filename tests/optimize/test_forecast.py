@@ -157,6 +157,15 @@ def test_what_depends_on_data_is_not_guessed():
     assert "profile() counts it while it runs" in said
 
 
+def test_loops_that_begin_with_a_line_of_an_array_are_counted():
+    s = af.Schedule(scale).vectorize("i", 4)
+    aligned = af.Schedule(scale).align("y", "i", 4)
+    first, rest = (row.names[0] for row in aligned.loops())
+    aligned.vectorize(rest, 4)
+    assert first != rest
+    assert of(aligned.kernel(), N=4000).seconds == of(s.kernel(), N=4000).seconds > 0
+
+
 def test_sizes_are_asked_for():
     fast = scale.optimize(threads=1)
     with pytest.raises(

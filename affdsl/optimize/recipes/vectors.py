@@ -309,7 +309,7 @@ def _matrices(nest: Nest, outer: str) -> int:
     """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory."""
     loop = _around(nest, outer)
     moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
-    return len({a.buffer for a in moving})
+    return len({a.buffer for a in moving if a.buffer.rank > 1})
 
 
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
