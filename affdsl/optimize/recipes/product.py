@@ -26,6 +26,10 @@ from affdsl.schedule.spelling import literal
 
 AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
+SOME = 64
+"""Of so many terms a tile has a multiple: sizes often have, and then no short tile is left over."""
+PAGE = 4 << 10
+"""How many bytes a page of memory has, usually."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -292,21 +296,24 @@ def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choi
     """The tile of a product: its panels of A stay in the second cache, and those of B in the last one.
 
     Where the second cache is a large one, those of B stay there, too, each of them in the nearest cache when its turn
-    has come.
+    has come, beside one of A; rows of B are whole pages then.
 
     >>> from affdsl.codegen.targets.avx512 import AVX512
     >>> tile_sizes(AVX512, 8, 8, 16, Choices())
     (128, 1536, 384)
     >>> from dataclasses import replace
     >>> tile_sizes(replace(AVX512, caches=(48 << 10, 2 << 20, 260 << 20)), 8, 8, 16, Choices())
-    (128, 512, 256)
+    (128, 512, 192)
     """
     nearest, second, last = USUAL_CACHES if len(target.caches) < 2 else (*target.caches[:2], target.caches[-1])
     terms, held = choices.product_terms, last // 2
     if second >= LARGE:
-        terms, held = max(1, min(terms, nearest * 2 // 3 // (columns * size))), second // 2
+        near = nearest * 5 // 6 // ((rows + columns) * size)
+        terms, held = max(1, min(terms, near // SOME * SOME or near)), second // 2
     most_rows = min(choices.product_rows, second // 2 // (terms * size))
     most_columns = min(choices.product_columns * 8 // size, held // (terms * size))
+    if second >= LARGE:
+        most_columns = most_columns // (PAGE // size) * (PAGE // size) or most_columns
     return max(rows, most_rows // rows * rows), max(columns, most_columns // columns * columns), terms
 
 
