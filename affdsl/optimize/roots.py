@@ -123,12 +123,13 @@ def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedu
     """
     s, small = copy(s), root
     row = next(row for row in s.loops() if row.names[0] == root)
-    notes = [f"{root} ({row.location}): its sweeps are one, row by row"]
+    unless = ""
     if options.threads > 1:
         large = versions.on_average(s, names_in(s, root)[1:], SHARED_SWEEP)
         small, *_ = versions.in_other(s, root, large)
-        notes = [f"{notes[0]}, unless {literal(large)}"]
-    s = sweeps.take_untiled(s, small, options)
+        unless = f", unless {literal(large)}"
+    s, said = sweeps.take_near(s, small, options)
+    notes = [f"{root} ({row.location}): {said}{unless}"]
     if options.threads > 1:
         s, others = _with_vectors(s, root, options)
         notes += others

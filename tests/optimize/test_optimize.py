@@ -18,6 +18,7 @@ from tests.effort import TRIES_ALL, some
 from tests.optimize.check import WAYS, wrong
 
 M, N, K = af.symbols("M N K")
+LARGE_CACHES = (48 << 10, 2 << 20, 260 << 20)
 
 
 @af.kernel
@@ -140,17 +141,21 @@ def test_what_fits_into_a_cache_is_not_tiled_in_time():
         assert "j_2 runs on vectors" in here.explain()
 
 
-def test_sweeps_that_fit_into_a_cache_are_one_row_by_row():
-    """In one pass a time step, where no rows are shared; to the bit what three passes leave, also without any rows."""
+@pytest.mark.parametrize(
+    ("caches", "tiles", "words"), [((), 0, "row by row"), (LARGE_CACHES, 1, "2 rows in 4 time steps at once")]
+)
+def test_sweeps_that_fit_into_a_cache_are_one(caches, tiles, words):
+    """In one pass, where no rows are shared; to the bit what three passes leave, also without any rows."""
     fdtd = named("fdtd-2d")
-    on_one = Options(targets()["avx512"])
-    made = sweeps.take_untiled(af.Schedule(fdtd.kernel), "t", on_one)
+    on_one = Options(replace(targets()["avx512"], caches=caches))
+    made, said = sweeps.take_near(af.Schedule(fdtd.kernel), "t", on_one)
+    assert said == f"its sweeps are one, {words}"
     verbs = [step.call.verb for step in made.steps]
     assert verbs[:2] == ["fuse", "fuse"]
     assert verbs.count("vectorize") == 4
-    assert "tile" not in verbs
+    assert verbs.count("tile") == tiles
     fast = made.kernel()
-    for steps, rows, columns in ((3, 1, 1), (2, 2, 9), (3, 7, 1), (4, 12, 29)):
+    for steps, rows, columns in ((3, 1, 1), (2, 2, 9), (3, 7, 1), (9, 12, 29)):
         wanted, found = (fdtd.arrays({"TMAX": steps, "NX": rows, "NY": columns}) for _ in range(2))
         fdtd.kernel(*wanted.values())
         fast(*found.values())
@@ -158,7 +163,7 @@ def test_sweeps_that_fit_into_a_cache_are_one_row_by_row():
             np.testing.assert_array_equal(found[name], wanted[name])
     for name, loop, reason in (("jacobi-2d", "t", "load the same rows"), ("gemm", "i", "no two sweeps over rows")):
         with pytest.raises(UnfitError, match=reason):
-            sweeps.take_untiled(af.Schedule(named(name).kernel), loop, on_one)
+            sweeps.take_near(af.Schedule(named(name).kernel), loop, on_one)
 
 
 def test_threads_share_sweeps_that_fit_into_a_cache_only_where_they_are_large():

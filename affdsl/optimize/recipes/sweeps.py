@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
+from typing import Literal
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.footprint import LARGE
+from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests, perfect_band, require_loop
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
@@ -22,6 +24,8 @@ SKEWS = (1, 2, 3, 4)
 """How many rows a tile may move in each time step."""
 NEAR = 16
 """Sweeps that each go through all arrays are tiled where these exceed one part in so many of a large second cache."""
+NEAR_STEPS, NEAR_ROWS = 4, 2
+"""Over so many time steps and rows the nearest cache has all rows of some arrays, as long as these are not long."""
 
 
 def take(s: Schedule, root: str, options: Options) -> Schedule:
@@ -56,19 +60,25 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
     return _rows_on_vectors(tiled, _outermost(tiled, root), options)
 
 
-def take_untiled(s: Schedule, root: str, options: Options) -> Schedule:
+def take_near(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sweeps of a loop over time as one, row by row, each while the nearest cache has its rows.
 
-    It makes nothing parallel, and pays where they lie in a cache behind that one, and no sweep loads rows that several
-    iterations of it share. Raises UnfitError.
+    A large second cache takes longer to answer: where there is one, a few rows run in a few time steps at once. It
+    makes nothing parallel, and pays where arrays lie in that cache, and no sweep loads rows that several iterations of
+    it share. Raises UnfitError.
     """
     sweeps = _sweeps(s, root)
     if not _are_over_rows(sweeps):
         raise UnfitError("there are no two sweeps over rows")
     if _spans_rows(s, sweeps):
         raise UnfitError("several iterations of a sweep load the same rows")
+    if has_large_cache(options.target):
+        choices = replace(options.choices, sweep_steps=NEAR_STEPS, sweep_rows=NEAR_ROWS)
+        with suppress(UnfitError):
+            made = take(s, root, replace(options, threads=1, choices=choices))
+            return made, f"its sweeps are one, {NEAR_ROWS} rows in {NEAR_STEPS} time steps at once"
     made, _ = _as_one(s, sweeps, 1)
-    return _rows_on_vectors(made, root, options)
+    return _rows_on_vectors(made, root, options), "its sweeps are one, row by row"
 
 
 def small_enough(s: Schedule, root: str, target: Target) -> int | None:
@@ -115,7 +125,9 @@ def _rows_on_vectors(s: Schedule, root: str, options: Options) -> Schedule:
 def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
     """The schedule with vectors of an innermost loop. Raises UnfitError where it would not be faster."""
     nest = next(each for each in nests(s) if each.name(each.innermost) == name)
-    for tail in ("overlapped", "scalar"):
+    last: Literal["masked", "scalar"] = vectors.tail_of(options) if has_large_cache(options.target) else "scalar"
+    tails: tuple[Literal["overlapped", "masked", "scalar"], ...] = ("overlapped", last)
+    for tail in tails:
         made = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             made.vectorize(name, lanes_of(nest, options), tail=tail)
