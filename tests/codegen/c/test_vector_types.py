@@ -1,6 +1,7 @@
 """Vectors and masks as values of vector types: what the interpreter says, portable and with instructions of targets."""
 
 import ctypes
+import re
 from pathlib import Path
 
 import numpy as np
@@ -45,11 +46,24 @@ def assert_as_interpreted(text, arrays, folder):
             continue
         found = copied(arrays)
         run_c(module, module.functions[-1].symbol, found, folder / str(k), flags=flags)
-        for a, b in zip(wanted, found, strict=True):
-            np.testing.assert_array_equal(a, b, err_msg=f"{flags}")
-            assert np.array_equal(np.signbit(a), np.signbit(b)) or a.dtype.kind != "f", flags
+        for at, (a, b) in enumerate(zip(wanted, found, strict=True)):
+            np.testing.assert_array_equal(a, b, err_msg=f"argument {at}, {flags}")
+            assert np.array_equal(np.signbit(a), np.signbit(b)) or a.dtype.kind != "f", (at, flags)
     source = emit_jit(module, module.functions[-1].symbol)
     compile_silently(source, folder, require("clang-22"), "-O1", "-march=native", kind=("-c",))
+
+
+def together(parts):
+    """Functions, as text, as one module whose last function calls them all, and their arrays one after the other."""
+    texts, given, calls = [], [], []
+    for k, (text, _) in enumerate(parts):
+        types = re.findall(r"%\w+: (memref<[^>]*>)", text.split("{", 1)[0])
+        names = [f"%a{k}_{at}" for at in range(len(types))]
+        texts.append(text.replace("func.func @f(", f"func.func @f{k}("))
+        given += [f"{name}: {type}" for name, type in zip(names, types, strict=True)]
+        calls.append(f"func.call @f{k}({', '.join(names)}) : ({', '.join(types)}) -> ()")
+    texts.append("\n".join([f"func.func @f({', '.join(given)}) {{", *calls, "return", "}"]))
+    return "\n".join(texts), [a for _, arrays in parts for a in arrays]
 
 
 def has(feature):
@@ -72,11 +86,17 @@ def computing(lines, element, lanes):
 }}"""
 
 
-KINDS = [(element, lanes) for element in ("f32", "f64", "i8", "i16", "i32", "i64") for lanes in (2, 16)]
+ELEMENTS = ("f32", "f64", "i8", "i16", "i32", "i64")
+KINDS = [(element, lanes) for element in ELEMENTS for lanes in (2, 16)]
 
 
-@pytest.mark.parametrize(("element", "lanes"), KINDS)
-def test_comparisons_choices_and_extremes(element, lanes, tmp_path):
+@pytest.mark.parametrize("lanes", [2, 16])
+def test_comparisons_choices_and_extremes(lanes, tmp_path):
+    assert_as_interpreted(*together([compared(element, lanes) for element in ELEMENTS]), tmp_path)
+
+
+def compared(element, lanes):
+    """A function of comparisons, choices and extremes, and its arrays."""
     v = f"vector<{lanes}x{element}>"
     predicates = FLOATS if element[0] == "f" else INTEGERS
     how = "cmpf" if element[0] == "f" else "cmpi"
@@ -87,18 +107,25 @@ def test_comparisons_choices_and_extremes(element, lanes, tmp_path):
     if element[0] == "f":
         lines += [f"%r = math.absf %a : {v}", f"%r = arith.negf %a : {v}"]
     arrays = [edges(element, lanes, 1), edges(element, lanes, 2), edges(element, lanes * len(lines), 3)]
-    assert_as_interpreted(computing(lines, element, lanes), arrays, tmp_path)
+    return computing(lines, element, lanes), arrays
 
 
-@pytest.mark.parametrize("lanes", [4, 16])
-@pytest.mark.parametrize(("source", "target", "kinds"), [
+CONVERSIONS = (
     ("i8", "i32", "extsi extui"), ("i16", "i64", "extsi extui"), ("i64", "i8", "trunci"), ("i32", "i16", "trunci"),
     ("i32", "f32", "sitofp uitofp bitcast"), ("i64", "f32", "sitofp uitofp"), ("i8", "f64", "sitofp uitofp"),
     ("i64", "f64", "sitofp uitofp bitcast"), ("f32", "f64", "extf"), ("f64", "f32", "truncf"),
     ("f32", "i32", "fptosi fptoui bitcast"), ("f64", "i16", "fptosi fptoui"),
     ("f32", "i8", "fptosi fptoui"), ("f32", "i16", "fptosi fptoui"), ("f64", "i8", "fptosi fptoui"),
-])  # fmt: skip
-def test_conversions(source, target, kinds, lanes, tmp_path):
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("lanes", [4, 16])
+def test_conversions(lanes, tmp_path):
+    assert_as_interpreted(*together([converted(*each, lanes) for each in CONVERSIONS]), tmp_path)
+
+
+def converted(source, target, kinds, lanes):
+    """A function that converts a vector in some ways, and its arrays."""
     v, w = f"vector<{lanes}x{source}>", f"vector<{lanes}x{target}>"
     body = "\n".join(
         f"%r{k} = arith.{kind} %a : {v} to {w}\n"
@@ -111,7 +138,7 @@ def test_conversions(source, target, kinds, lanes, tmp_path):
       {body}
       return
     }}"""
-    assert_as_interpreted(text, [edges(source, lanes, 4), edges(target, size, 5)], tmp_path)
+    return text, [edges(source, lanes, 4), edges(target, size, 5)]
 
 
 @pytest.mark.parametrize("element", ["f32", "f64"])
