@@ -10,14 +10,13 @@ from affdsl.codegen.native import native_target
 from affdsl.codegen.roofline import Level, Roofline, most_threads, roofline
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, memref, scf
-from affdsl.ir.dialects.func import Module
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.trace import Program
+from affdsl.optimize.compared import lines_begin
 from affdsl.optimize.computing import slots
 from affdsl.optimize.moving import Moving
 from affdsl.optimize.timing import spelled
@@ -138,7 +137,7 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
         raise UncountedError(why)
     nests = nests_of(kernel.module, width=native_target().width)
     known, shapes = _arguments(kernel.program, names)
-    known |= _places(nests.module)
+    known |= lines_begin(nests.module)
     threads = most_threads() if any(nest.is_parallel for nest in nests.found) else 1
     roofs = {count: roofline(count) for count in {1, threads}}
     work = sum((each for each in found.work.values() if each is not None), found.beside)
@@ -166,11 +165,6 @@ def _arguments(program: Program, names: Mapping[str, int]) -> tuple[dict[Value, 
     own = zip(args[len(program.sizes) :], program.parameters, strict=True)
     shapes = {v: [e.evaluate(symbols) for e in p.type.shape] for v, p in own if isinstance(p.type, ArrayType)}
     return {v: names[v.hint] for v in args if v.hint in names}, dict(shapes)
-
-
-def _places(module: Module) -> dict[Value, int]:
-    """Where arrays lie, for loops that begin with their lines (`align`): as if each were at the start of one."""
-    return {op.result: 0 for op in walk(module) if isinstance(op, memref.ExtractAlignedPointerAsIndex)}
 
 
 def _running(

@@ -6,10 +6,10 @@ any order and reciprocals here. Ours is compiled for any size, or with `--consta
 than one thread, Polly runs loops on as many.
 
 All run in turns; a ratio is the median over rounds of the time of the best peer over ours, above 1 where ours is
-faster. A peer whose first call takes long, and over twice as long as the best, calls once. Results are compared with
-those of the loops as written: a peer that computes something else is left out, and named. Where the numbers of a
-kernel say nothing once they are rounded in another way, none is left out for that. The last columns are what a call
-computes and moves, counted of the loops as written, beside what this machine does at best.
+faster. A peer of which two long calls took half as long again as those of the best peer calls no more, and is named.
+Results are compared with those of the loops as written: a peer that computes something else is left out, and named.
+Where the numbers of a kernel say nothing once they are rounded in another way, none is left out for that. The last
+columns are what a call computes and moves, counted of the loops as written, beside what this machine does at best.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-std=c11", "-fPIC", "-share
 PEERS = {"strict": ("-ffp-contract=off",), "fast": ("-ffast-math",)}
 SECONDS, LEAST, MOST = 1.5, 3, 21
 """How long the rounds of one kernel take at least, and how many there are."""
-LONG, FAR_BEHIND = 0.1, 2
-"""Seconds, and times the best peer: a peer whose first call takes longer than both calls no more."""
+TRIED, LONG, BEHIND = 2, 0.1, 1.5
+"""After so many calls a peer is out whose quickest one took more seconds, and so many times that of the best peer."""
 ILL_CONDITIONED = ("gramschmidt",)
 """Kernels whose columns depend on each other but for rounding errors, which their results are made of."""
 
@@ -80,7 +80,8 @@ def raced(
         wrong: list[str] = []
         began = time.perf_counter()
         while len(seconds["ours"]) < LEAST or (time.perf_counter() - began < SECONDS and len(seconds["ours"]) < MOST):
-            for name, call in _still_racing(calls, seconds, wrong):
+            out = [*wrong, *too_slow(seconds, wrong)]
+            for name, call in [each for each in calls.items() if each[0] not in out]:
                 given = benchmark.arrays(sizes)
                 start = time.perf_counter()
                 call(given)
@@ -88,23 +89,25 @@ def raced(
                 if len(seconds[name]) == 1 and not is_right(benchmark, wanted, given, exact=not allowed):
                     wrong.append(name)
             assert "ours" not in wrong, f"{benchmark.name}, {row}: what optimize() made computes something else"
-    rounds = len(seconds["ours"])
-    to_the_end = (name for name in _right_peers(seconds, wrong) if len(seconds[name]) == rounds)
-    best = min(to_the_end, key=lambda name: median(seconds[name]))
+    lost = too_slow(seconds, wrong)
+    best = min(
+        (name for name in _right_peers(seconds, wrong) if name not in lost), key=lambda name: median(seconds[name])
+    )
     ratio = median(theirs / ours for theirs, ours in zip(seconds[best], seconds["ours"], strict=True))
     mine, theirs = (1e3 * median(seconds[name]) for name in ("ours", best))
-    left_out = f"; wrong: {', '.join(wrong)}" if wrong else ""
+    said = {"wrong": wrong, "soon out": lost}
+    left_out = "".join(f"; {what}: {', '.join(names)}" for what, names in said.items() if names)
     rate, share = _of_the_roof(benchmark.kernel if constant else made, sizes, mine / 1e3)
     cells = benchmark.name, row, f"{ratio:.2f}", f"{mine:.3g}", f"{theirs:.3g} ({best}{left_out})", rate, share
     print(f"| {' | '.join(cells)} | {took:.2f} |", flush=True)
     return ratio
 
 
-def _still_racing(calls: dict[str, Call], seconds: Times, wrong: Sequence[str]) -> list[tuple[str, Call]]:
-    """Who calls in the next round: not a peer that is wrong, nor one whose first call, a long one, lost by far."""
-    best = min((seconds[name][0] for name in _right_peers(seconds, wrong) if seconds[name]), default=inf)
-    out = {name for name in calls if seconds[name] and LONG < seconds[name][0] > FAR_BEHIND * best and name != "ours"}
-    return [(name, call) for name, call in calls.items() if name not in out.union(wrong)]
+def too_slow(seconds: Times, wrong: Sequence[str]) -> list[str]:
+    """The peers that call no more, since they are right, but too slow to be the best."""
+    quickest = {name: min(seconds[name]) for name in _right_peers(seconds, wrong) if len(seconds[name]) >= TRIED}
+    best = min(quickest.values(), default=inf)
+    return [name for name, time in quickest.items() if time > max(LONG, BEHIND * best)]
 
 
 def _right_peers(seconds: Times, wrong: Sequence[str]) -> list[str]:

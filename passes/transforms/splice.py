@@ -53,8 +53,9 @@ def splice(
         wait: so arrays lie that are made one after the other. It takes a loop that carries nothing else, of which a
         whole number of steps is left between its bounds.
     more_loads
-        How many more vectors of each row an iteration loads: the foremost ones, and the next one takes part in all
-        shuffles. It pays where shuffles and arithmetic wait for the same units, and loads for nothing.
+        How many more vectors of each row an iteration loads: those in front of the one that takes part in all shuffles.
+        They are loaded in the iteration that reads them, also with `ahead`. It pays where shuffles wait for the units
+        that add and multiply, and loads do not wait.
     module
         What the function stands in: the functions that it calls.
 
@@ -63,7 +64,7 @@ def splice(
     ValueError
         If no affine.for of the function has this induction variable, or `more_loads` is less than 0.
     IllegalTransform
-        If no more loads overlap than are to stay, or what they load may be stored before: with the reason for each.
+        If all vectors that overlap are to be loaded, or what they load may be stored before: with the reason for each.
 
     References
     ----------
@@ -144,8 +145,8 @@ class _Row(Frozen):
     loads: Sequence[tuple[affine.VectorLoad, int]]
     index: Index
     """The subscripts of the foremost load."""
-    stay: Sequence[affine.VectorLoad]
-    """Those before it, which stay."""
+    more: Mapping[affine.VectorLoad, affine.VectorLoad]
+    """The loads of places in front of it, which are loaded as well, and what each becomes."""
 
     @property
     def type(self) -> VectorType:
@@ -160,8 +161,8 @@ class _Row(Frozen):
         return max(behind for _, behind in self.loads)
 
 
-def _rows(loop: affine.For, dependences: Dependences, stay: int) -> tuple[list[str], list[_Row]]:
-    """Why loads stay, and the rows of those that overlap, of each of which so many stay."""
+def _rows(loop: affine.For, dependences: Dependences, more_loads: int) -> tuple[list[str], list[_Row]]:
+    """Why loads stay, and the rows of those that overlap."""
     reasons: list[str] = []
     index = written_out(loop)
     inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
@@ -176,11 +177,12 @@ def _rows(loop: affine.For, dependences: Dependences, stay: int) -> tuple[list[s
             continue
         *outer, last = index[op]
         alike[op.memref, (*outer,), last - last.constant, op.result.type].append((op, last))
-    rows = [row for loads in alike.values() for row in _apart(loads, index, stay)]
+    rows = [row for loads in alike.values() for row in _apart(loads, index, more_loads)]
     overlapping = [row for row in rows if row.span]
-    others = "no other one overlaps" if not stay else "too few others overlap"
-    lone = (op for row in rows if not row.span for op in (*row.stay, *(op for op, _ in row.loads)))
-    reasons += (f"{op_name(op)} of {shown(op.memref)} stays: {others} with it" for op in lone)
+    lone = [(op, row) for row in rows if not row.span for op in (*row.more, *(op for op, _ in row.loads))]
+    for op, row in lone:
+        why = f"more_loads={more_loads} leaves none to splice" if row.more else "no other one overlaps with it"
+        reasons.append(f"{op_name(op)} of {shown(op.memref)} stays: {why}")
     return reasons, overlapping
 
 
@@ -213,23 +215,24 @@ def _why_it_is_stored(load: affine.VectorLoad, accesses: Sequence[Access], depen
 
 
 def _apart(
-    loads: Sequence[tuple[affine.VectorLoad, Affine]], index: Mapping[Load | Store, Index], stay: int
+    loads: Sequence[tuple[affine.VectorLoad, Affine]], index: Mapping[Load | Store, Index], more_loads: int
 ) -> Iterator[_Row]:
-    """Loads along a row, from the foremost back, so that one vector and that before it hold each group of them.
+    """Loads along a row, from the front back, so that one vector and that before it hold each group of them.
 
-    Loads of so many of the foremost places of a group stay.
+    In front of that vector, as many places of the group are loaded as well.
     """
     waiting = sorted(((op, last.constant) for op, last in loads), key=lambda each: -each[1])
     while waiting:
         first, at = waiting[0]
         assert isinstance(first.result.type, VectorType)
         (lanes,) = first.result.type.shape
-        places = sorted({place for _, place in waiting if at - place <= lanes}, reverse=True)[: stay + 1]
-        staying = [op for op, place in waiting if place > places[-1]]
-        behind = [(op, places[-1] - place) for op, place in waiting[len(staying) :]]
+        places = sorted({place for _, place in waiting if at - place <= lanes}, reverse=True)[: more_loads + 1]
+        front = [op for op, place in waiting if place > places[-1]]
+        behind = [(op, places[-1] - place) for op, place in waiting[len(front) :]]
         together = [each for each in behind if each[1] <= lanes]
-        yield _Row(together, index[together[0][0]], staying)
-        waiting = waiting[len(staying) + len(together) :]
+        more = {op: with_fields(op, index=index[op], written=None) for op in front}
+        yield _Row(together, index[together[0][0]], more)
+        waiting = waiting[len(front) + len(together) :]
 
 
 def _spliced(
@@ -263,7 +266,8 @@ def _spliced(
             made[op] = ()
         index = tuple(e.substitute({loop.iv: loop.iv + loop.step}) for e in row.index) if ahead else row.index
         load = with_fields(foremost, result=new, index=index, written=None)
-        first += [*row.stay, load]
+        first += [*row.more.values(), load]
+        made |= {op: (new_op,) for op, new_op in row.more.items()}
         ops: list[Op] = [load]
         of: dict[int, Value] = {0: now, lanes: kept}
         for op, behind in row.loads:

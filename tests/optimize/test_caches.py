@@ -5,16 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import bands_of_rows, rolling, sweeps, vectors
+from affdsl.optimize.recipes import bands_of_rows, in_lines, rolling, sweeps, vectors
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
-from benchmarks.fusion import harris, unsharp
+from benchmarks.fusion import unsharp
 from benchmarks.polybench.suite import named
 
+M, N = af.symbols("M N")
 SMALL = replace(AVX512, caches=(32 << 10, 1 << 20, 32 << 20))
 LARGE = replace(AVX512, caches=(48 << 10, 2 << 20, 260 << 20))
 
@@ -39,9 +42,17 @@ def test_ways_of_the_nearest_cache():
     assert [vectors.ways(Options(target)) for target in (SMALL, LARGE, AVX512)] == [8, 12, 8]
 
 
-@pytest.mark.parametrize(("recipe", "kernel"), [(rolling, unsharp), (bands_of_rows, harris)])
-def test_the_last_stage_of_a_chain_goes_past_large_caches(recipe, kernel):
-    threads = 1 if recipe is rolling else 2
+@af.kernel
+def late(image: af.f32[M, N], out: af.f32[M, N]):
+    first = af.alloc(af.f32[M, N])
+    with af.for_(1, M - 1) as i, af.for_(1, N - 1) as j:
+        first[i, j] = image[i - 1, j - 1] - image[i + 1, j + 1] * 0.5 + image[i, j - 1] * image[i, j]
+    with af.for_(2, M - 2) as i, af.for_(2, N - 2) as j:
+        out[i, j] = first[i - 1, j] * 0.5 - first[i + 1, j - 1] * first[i, j + 1]
+
+
+@pytest.mark.parametrize(("recipe", "kernel", "threads"), [(rolling, unsharp, 1), (bands_of_rows, late, 2)])
+def test_the_last_stage_of_a_chain_goes_past_large_caches(recipe, kernel, threads):
     large, said = recipe.take(Schedule(kernel), Options(LARGE, threads))
     assert "go past the caches where it has 8 MiB or more" in said
     fast = large.kernel()
@@ -53,9 +64,10 @@ def test_the_last_stage_of_a_chain_goes_past_large_caches(recipe, kernel):
         np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize(("kernel", "target"), [(unsharp, SMALL), (harris, LARGE)])
+@pytest.mark.parametrize(("kernel", "target"), [(unsharp, SMALL), (late, LARGE)])
 def test_stages_elsewhere_and_those_that_run_late_have_one_loop_along_a_row(kernel, target):
-    made, _ = rolling.take(Schedule(kernel), Options(target))
+    made, said = rolling.take(Schedule(kernel), Options(target))
+    assert "row by row" in said
     assert "stream" not in str(made)
 
 
@@ -72,7 +84,7 @@ def test_few_operations_on_what_memory_brings_load_each_vector():
 def test_vectors_of_one_row_begin_in_lines_and_two_of_three_are_loaded():
     kernel = named("jacobi-1d").kernel
     made, said = vectors.take(Schedule(kernel), next(iter(nests(Schedule(kernel)))), Options(LARGE))
-    assert "i#1 runs on vectors of 8 that begin where lines of B do; of each row 2 are loaded" in said
+    assert "i#1 runs on vectors of 8 that begin where lines of B do; at most 2 vectors of a row are loaded" in said
     assert '.align("B", "i#1", 8)' in str(made)
     fast = made.kernel()
     for n in (0, 1, 5, 9, 130, 131, 150, 277):
@@ -85,8 +97,89 @@ def test_vectors_of_one_row_begin_in_lines_and_two_of_three_are_loaded():
             np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize(("kernel", "target"), [("jacobi-1d", SMALL), ("jacobi-2d", LARGE)])
-def test_planes_and_rows_elsewhere_begin_where_they_did(kernel, target):
-    s = Schedule(named(kernel).kernel)
-    made, _ = vectors.take(s, next(iter(nests(s))), Options(target))
+@af.kernel
+def diffused(steps: af.index, A: af.f64[N], B: af.f64[N]):
+    with af.for_(steps) as t:  # noqa: F841 - what the loop is called
+        with af.for_(1, N - 1) as i:
+            B[i] = A[i] + 0.3 * (A[i - 1] - 2.0 * A[i] + A[i + 1]) - 0.1 * A[i]
+        with af.for_(N) as i:
+            A[i] = B[i]
+
+
+def test_where_operations_take_longer_all_vectors_are_loaded():
+    s = Schedule(diffused)
+    made, said = in_lines.take(s, next(iter(nests(s))), "i#1", 8, Options(LARGE))
+    assert "where lines of B do; each vector is loaded, since shuffles wait" in said
+    assert "splice" not in str(made)
+    fast = made.kernel()
+    for n in (0, 2, 9, 150, 277):
+        given = np.random.default_rng(n).random((2, n))
+        wanted, found = given.copy(), given.copy()
+        diffused(3, *wanted)
+        fast(3, *found)
+        np.testing.assert_array_equal(found, wanted)
+
+
+@af.kernel
+def once(A: af.f64[N], B: af.f64[N]):
+    with af.for_(1, N - 1) as i:
+        B[i] = A[i - 1] + A[i] + A[i + 1]
+
+
+@af.kernel
+def in_place(steps: af.index, A: af.f64[N]):
+    with af.for_(steps), af.for_(1, N - 1) as i:
+        A[i] = A[i - 1] + A[i] + A[i + 1]
+
+
+@af.kernel
+def widened(steps: af.index, A: af.f32[N], B: af.f64[N]):
+    with af.for_(steps), af.for_(1, N - 1) as i:
+        B[i] = af.f64(A[i - 1]) + af.f64(A[i]) + af.f64(A[i + 1])
+
+
+@af.kernel
+def scattered(steps: af.index, A: af.f64[N], X: af.f64[N], B: af.f64[N]):
+    with af.for_(steps), af.for_(1, N - 1) as i:
+        B[i] = A[i - 1] + A[i] + A[i + 1] + X[i // 2] + X[i // 3] + X[i // 5]
+
+
+@pytest.mark.parametrize(("kernel", "target", "reason"), [
+    (named("jacobi-1d").kernel, SMALL, "processors of this kind shuffle in units of their own"),
+    (named("jacobi-2d").kernel, LARGE, "rows of several dimensions"),
+    (in_place, LARGE, "it loads what it stores"),
+    (widened, LARGE, "its vectors are no lines"),
+    (scattered, LARGE, "most of i#2 would run lane after lane"),
+])  # fmt: skip
+def test_other_rows_begin_where_they_did(kernel, target, reason):
+    s = Schedule(kernel)
+    nest = next(iter(nests(s)))
+    with pytest.raises(UnfitError, match=reason):
+        in_lines.take(s, nest, nest.name(nest.innermost), 8, Options(target))
+
+
+def test_a_row_that_memory_brings_once_begins_where_it_did():
+    made, said = vectors.take(Schedule(once), next(iter(nests(Schedule(once)))), Options(LARGE))
     assert "align" not in str(made)
+    assert "since it waits for memory" in said
+
+
+@af.kernel
+def linear(A: af.f64[M * N], B: af.f64[M * N], x: af.f64[N], y: af.f64[M]):
+    with af.for_(M) as i, af.for_(N) as j:
+        y[i] += A[i * N + j] * x[j] + B[i * N + j] * x[j]
+
+
+@af.kernel
+def along(A: af.f64[M + N], x: af.f64[N], y: af.f64[M]):
+    with af.for_(M) as i, af.for_(N) as j:
+        y[i] += A[i + j] * x[N - 1 - j]
+
+
+def test_one_row_that_both_loops_move_along_is_no_matrix():
+    sums = {}
+    for kernel in (linear, along):
+        s = Schedule(kernel)
+        _, sums[kernel] = vectors.take(s, next(iter(nests(s))), Options(LARGE, reassociate=True))
+    assert sums[linear] == "j sums up in 16 lanes"
+    assert sums[along] == "8 iterations of i run at once, and each sums up in 8 lanes"

@@ -8,6 +8,7 @@ import pytest
 import affdsl as af
 from affdsl.codegen.roofline import Level, Roofline
 from affdsl.optimize import computing, forecast
+from affdsl.optimize.compared import instructions
 from affdsl.optimize.moving import Moving
 from affdsl.optimize.options import targets
 from affdsl.passes.analysis.iterations import Iterations
@@ -164,6 +165,7 @@ def test_loops_that_begin_with_a_line_of_an_array_are_counted():
     aligned.vectorize(rest, 4)
     assert first != rest
     assert of(aligned.kernel(), N=4000).seconds == of(s.kernel(), N=4000).seconds > 0
+    assert instructions(aligned) == instructions(s) > 0
 
 
 def test_sizes_are_asked_for():

@@ -154,6 +154,7 @@ def test_sweeps_that_fit_into_a_cache_are_one(caches, tiles, words):
     assert verbs[:2] == ["fuse", "fuse"]
     assert verbs.count("vectorize") == 4
     assert verbs.count("tile") == tiles
+    assert ('tail="masked"' in str(made)) == bool(tiles)
     fast = made.kernel()
     for steps, rows, columns in ((3, 1, 1), (2, 2, 9), (3, 7, 1), (9, 12, 29)):
         wanted, found = (fdtd.arrays({"TMAX": steps, "NX": rows, "NY": columns}) for _ in range(2))

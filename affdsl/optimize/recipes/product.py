@@ -26,8 +26,8 @@ from affdsl.schedule.spelling import literal
 
 AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
-SOME = 64
-"""Of so many terms a tile has a multiple: sizes often have, and then no short tile is left over."""
+TERMS = 64
+"""A tile has a multiple of so many terms: sizes often have one, and what is left over then is no short tile."""
 PAGE = 4 << 10
 """How many bytes a page of memory has, usually."""
 
@@ -296,7 +296,7 @@ def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choi
     """The tile of a product: its panels of A stay in the second cache, and those of B in the last one.
 
     Where the second cache is a large one, those of B stay there, too, each of them in the nearest cache when its turn
-    has come, beside one of A; rows of B are whole pages then.
+    has come, beside one of A; rows of B are whole pages then, as far as tiles of registers allow.
 
     >>> from affdsl.codegen.targets.avx512 import AVX512
     >>> tile_sizes(AVX512, 8, 8, 16, Choices())
@@ -309,7 +309,7 @@ def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choi
     terms, held = choices.product_terms, last // 2
     if second >= LARGE:
         near = nearest * 5 // 6 // ((rows + columns) * size)
-        terms, held = max(1, min(terms, near // SOME * SOME or near)), second // 2
+        terms, held = max(1, min(terms, near // TERMS * TERMS or near)), second // 2
     most_rows = min(choices.product_rows, second // 2 // (terms * size))
     most_columns = min(choices.product_columns * 8 // size, held // (terms * size))
     if second >= LARGE:

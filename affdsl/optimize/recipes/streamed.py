@@ -53,12 +53,7 @@ def take(
     made = copy(s)
     rows = _rows(loads, ways) if rows is None else rows
     try:
-        before = {row.names[0] for row in made.loops()}
-        made.align(called, name, lanes)
-        (first,) = (row.names[0] for row in made.loops() if row.names[0] not in before)
-        if options.target.has_masks:
-            made.vectorize(first, lanes, tail="folded")
-        made.vectorize(name, lanes, tail="overlapped")
+        on_lines(made, called, name, lanes, options)
         if rows > 1:
             made.unroll_jam(outer, rows)
         made.splice(name, ahead=True)
@@ -71,6 +66,16 @@ def take(
         f"{least >> 20} MiB or more{at_once}; each element of a row is loaded once"
     )
     return made, said
+
+
+def on_lines(s: Schedule, array: str, name: str, lanes: int, options: Options) -> None:
+    """Run a loop on vectors that begin where lines of an array do; the schedule is changed. Raises as steps do."""
+    before = {row.names[0] for row in s.loops()}
+    s.align(array, name, lanes)
+    (first,) = (row.names[0] for row in s.loops() if row.names[0] not in before)
+    if options.target.has_masks:
+        s.vectorize(first, lanes, tail="folded")
+    s.vectorize(name, lanes, tail="overlapped")
 
 
 def fills_lines(array: Value, lanes: int) -> bool:

@@ -18,22 +18,25 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+TAILS: tuple[Literal["overlapped", "masked", "scalar"], ...] = ("overlapped", "masked", "scalar")
+"""How the iterations of a row run that whole vectors leave over; under masks only where the second cache is large."""
 SHIFTS = (0, 1, 2, 3)
 """How late a sweep may run, in rows."""
 SKEWS = (1, 2, 3, 4)
 """How many rows a tile may move in each time step."""
-NEAR = 16
+SMALL_PART = 16
 """Sweeps that each go through all arrays are tiled where these exceed one part in so many of a large second cache."""
-NEAR_STEPS, NEAR_ROWS = 4, 2
-"""Over so many time steps and rows the nearest cache has all rows of some arrays, as long as these are not long."""
+STEPS, ROWS = 4, 2
+"""A tile of time steps and rows that touches few rows of arrays: the nearest cache has them, unless they are long."""
 
 
-def take(s: Schedule, root: str, options: Options) -> Schedule:
+def take(s: Schedule, root: str, options: Options, tile: tuple[int, int] | None = None) -> Schedule:
     """The schedule with a loop over time and its sweeps tiled, in the order that results ask for.
 
         for t: { for i, j: B = S(A); for i, j: A = S(B) }
 
-    One dimension of space stays whole, so that vectors run along it. Raises UnfitError.
+    One dimension of space stays whole, so that vectors run along it. `tile` has time steps and rows, for sweeps over
+    rows that are not to have those of the options. Raises UnfitError.
 
     References
     ----------
@@ -51,7 +54,7 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
     with suppress(IllegalTransform, ScheduleError):
         made.make_perfect(root, inner[0])
     at_once = options.choices.shared_rows if len(inner) == 1 and _spans_rows(s, sweeps) else 1
-    tiled = _tiled(made, root, inner, options.choices, separate=at_once > 1)
+    tiled = _tiled(made, root, inner, tile or _sizes(options.choices, len(inner)), separate=at_once > 1)
     if options.threads > 1:
         tiled = _wavefront(tiled)
     if at_once > 1:
@@ -61,9 +64,9 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
 
 
 def take_near(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
-    """The schedule with the sweeps of a loop over time as one, row by row, each while the nearest cache has its rows.
+    """The schedule with the sweeps of a loop over time as one, each row of which runs while the nearest cache has it.
 
-    A large second cache takes longer to answer: where there is one, a few rows run in a few time steps at once. It
+    They run row by row; where the second cache is large, and takes longer to answer, some rows in some time steps. It
     makes nothing parallel, and pays where arrays lie in that cache, and no sweep loads rows that several iterations of
     it share. Raises UnfitError.
     """
@@ -73,10 +76,9 @@ def take_near(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if _spans_rows(s, sweeps):
         raise UnfitError("several iterations of a sweep load the same rows")
     if has_large_cache(options.target):
-        choices = replace(options.choices, sweep_steps=NEAR_STEPS, sweep_rows=NEAR_ROWS)
         with suppress(UnfitError):
-            made = take(s, root, replace(options, threads=1, choices=choices))
-            return made, f"its sweeps are one, {NEAR_ROWS} rows in {NEAR_STEPS} time steps at once"
+            made = take(s, root, replace(options, threads=1), (STEPS, ROWS))
+            return made, f"its sweeps are one, {ROWS} rows in {STEPS} time steps at once"
     made, _ = _as_one(s, sweeps, 1)
     return _rows_on_vectors(made, root, options), "its sweeps are one, row by row"
 
@@ -90,7 +92,7 @@ def small_enough(s: Schedule, root: str, target: Target) -> int | None:
         return None
     second, sweeps = target.caches[1], _sweeps(s, root)
     one_by_one = not _are_over_rows(sweeps) or _spans_rows(s, sweeps)
-    return second // NEAR if one_by_one and second >= LARGE else second
+    return second // SMALL_PART if one_by_one and second >= LARGE else second
 
 
 def _sweeps(s: Schedule, root: str) -> list[affine.For]:
@@ -125,9 +127,7 @@ def _rows_on_vectors(s: Schedule, root: str, options: Options) -> Schedule:
 def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
     """The schedule with vectors of an innermost loop. Raises UnfitError where it would not be faster."""
     nest = next(each for each in nests(s) if each.name(each.innermost) == name)
-    last: Literal["masked", "scalar"] = vectors.tail_of(options) if has_large_cache(options.target) else "scalar"
-    tails: tuple[Literal["overlapped", "masked", "scalar"], ...] = ("overlapped", last)
-    for tail in tails:
+    for tail in TAILS if has_large_cache(options.target) else TAILS[::2]:
         made = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             made.vectorize(name, lanes_of(nest, options), tail=tail)
@@ -170,9 +170,13 @@ def _outermost(s: Schedule, name: str) -> str:
     raise UnfitError(f"{name} has no iterations in tiles")
 
 
-def _tiled(s: Schedule, root: str, inner: list[str], choices: Choices, *, separate: bool) -> Schedule:
+def _sizes(choices: Choices, dimensions: int) -> tuple[int, ...]:
+    """The tile of a loop over time and so many outer dimensions of space."""
+    return (choices.sweep_steps, *(choices.sweep_planes, choices.sweep_rows)[-dimensions:])
+
+
+def _tiled(s: Schedule, root: str, inner: list[str], sizes: tuple[int, ...], *, separate: bool) -> Schedule:
     """The loops tiled after the smallest skew with which that is legal, whole tiles apart if need be."""
-    sizes = (choices.sweep_steps, *(choices.sweep_planes, choices.sweep_rows)[-len(inner) :])
     for skew in (0, *SKEWS):
         made = copy(s)
         try:

@@ -27,7 +27,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import beside_lines, shared, streamed
+from affdsl.optimize.recipes import in_lines, shared, streamed
 from affdsl.optimize.recipes.streamed import LINE
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
@@ -128,9 +128,10 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(UnfitError):
             s, done = streamed.take(s, nest, outer[-1], name, lanes, ways(options), options)
             return s, "; ".join([*said, done])
-    with suppress(UnfitError):
-        s, done = beside_lines.take(s, nest, name, lanes, options)
-        return s, "; ".join([*said, done])
+    if not _waits_for_memory(nest, options):
+        with suppress(UnfitError):
+            s, done = in_lines.take(s, nest, name, lanes, options)
+            return s, "; ".join([*said, done])
     try:
         s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
     except (IllegalTransform, ScheduleError) as refused:
@@ -306,10 +307,17 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
 
 
 def _matrices(nest: Nest, outer: str) -> int:
-    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory."""
+    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory.
+
+    A row that the loop around moves along, by one element, as x[i + k], is one place.
+    """
     loop = _around(nest, outer)
+
+    def is_along(access: Access) -> bool:
+        return all(nest.stride(access, each).motion in ("contiguous", "reversed") for each in (loop, nest.innermost))
+
     moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
-    return len({a.buffer for a in moving if a.buffer.rank > 1})
+    return len({a.buffer for a in moving if not is_along(a)})
 
 
 def have_elements_in_common(nest: Nest, outer: str) -> bool:

@@ -65,8 +65,8 @@ def test_the_foremost_load_of_a_row_stays(offsets, loads, shuffles):
         ((-1, 0, 1), 1, 2, 1),
         ((1, 1, 0, -1), 1, 3, 1),  # both of the first place
         ((-1, 0, 1, 2), 2, 3, 1),
-        ((-1, 3, 4, 5, 1), 1, 3, 2),  # 5 and 4, and of that 3 and 1; -1 lies five elements behind 4
-        ((-1, 0, 1, 6, 7), 1, 4, 1),  # 7 and 6 stay, as no more do
+        ((-1, 3, 4, 5, 1), 1, 3, 2),  # 5 is loaded as well; 3 and 1 come from 4, five elements behind which lies -1
+        ((-1, 0, 1, 6, 7), 1, 4, 1),  # one group is 7 and 6, both loaded; of the other one -1 comes from 0
     ],
 )
 def test_more_of_the_foremost_loads_stay_where_that_is_asked(offsets, more, loads, shuffles):
@@ -76,8 +76,19 @@ def test_more_of_the_foremost_loads_stay_where_that_is_asked(offsets, more, load
     assert assert_alike(before, after) > 0
 
 
-def test_where_no_more_overlap_than_stay_nothing_is_spliced():
-    with pytest.raises(IllegalTransform, match=r"A stays: too few others overlap with it"):
+@pytest.mark.parametrize("ahead", [False, True])
+def test_loads_that_are_made_as_well_need_nothing_that_stands_behind_them(ahead):
+    text = sum_of(["%A[%p]", "%A[%i]", "%A[%q]"])
+    text = text.replace("step 4 {", "step 4 {\n%p = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)")
+    text = text.replace("%v1 =", "%q = affine.apply affine_map<(d0) -> (d0 - 1)>(%i)\n%v1 =")
+    before, after = spliced(text, more_loads=1, ahead=ahead)
+    assert inside(after, affine.VectorLoad) == 2
+    assert inside(after, vector.Shuffle) == 1
+    assert assert_alike(before, after) > 0
+
+
+def test_where_all_that_overlap_are_loaded_nothing_is_spliced():
+    with pytest.raises(IllegalTransform, match="A stays: more_loads=1 leaves none to splice"):
         spliced(sum_of(["%A[%i]", "%A[%i + 1]"]), more_loads=1)
     with pytest.raises(ValueError, match="more_loads is at least 0, not -1"):
         spliced(sum_of(["%A[%i]", "%A[%i + 1]"]), more_loads=-1)
