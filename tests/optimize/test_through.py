@@ -7,6 +7,7 @@ import pytest
 
 import affdsl as af
 from benchmarks.layers import attention
+from tests.effort import some
 
 D, E, T = af.symbols("D E T")
 ALL = {"contract": True, "reassociate": True, "reciprocal": True, "approximate": True}
@@ -63,7 +64,7 @@ def matrices(t, d, e):
 SIZES = [(1, 1, 1), (3, 200, 1), (16, 64, 64), (17, 70, 61), (49, 48, 47), (5, 96, 50), (130, 33, 40), (33, 1, 120)]
 
 
-@pytest.mark.parametrize("target", ["avx2", "avx512", "neon"])
+@pytest.mark.parametrize("target", some(["avx512", "avx2", "neon"], 1))
 def test_attention_is_one_loop_over_strips_of_rows(target):
     fast = attention.optimize(target, threads=2, **ALL)
     said = fast.explain()
@@ -84,7 +85,7 @@ def test_attention_is_one_loop_over_strips_of_rows(target):
 
 
 def test_sums_of_rows_stand_between_products_of_any_kind():
-    fast = normed.optimize("avx2", threads=3, reassociate=True)
+    fast = normed.optimize("avx2", threads=3, reassociate=True, validate=True)
     assert "in strips of 16 rows" in fast.explain()
     for sizes in SIZES:
         wanted, found = matrices(*sizes), matrices(*sizes)
@@ -92,10 +93,6 @@ def test_sums_of_rows_stand_between_products_of_any_kind():
         fast(*found)
         for one, other in zip(found, wanted, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
-
-
-def test_what_comes_out_is_valid():
-    normed.optimize("avx2", threads=2, reassociate=True, validate=True)
 
 
 @pytest.mark.parametrize(
