@@ -28,6 +28,7 @@ from affdsl.optimize.recipes import (
     short,
     strips,
     sweeps,
+    turns,
     unrolled,
     vectors,
 )
@@ -286,15 +287,20 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
-    s = copy(s)
+    s, done = copy(s), set[str]()
     with suppress(UnfitError):
         s, split = pivot.take(s, root, options)
         notes.append(split)
     for nest in nests(s):
         if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
+            with suppress(UnfitError):
+                s, in_turns = turns.take(s, nest, options)
+                notes.append(f"{nest.place}: {in_turns}")
+                done.update(names_in(s, turns.outer(nest)))
+                continue
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
-    inside, done = names_in(s, root), set[str]()
+    inside = names_in(s, root)
     waiting = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
     known = {nest.name(nest.innermost) for nest in nests(s)}
     for nest in waiting:
