@@ -176,10 +176,16 @@ def along(A: af.f64[M + N], x: af.f64[N], y: af.f64[M]):
         y[i] += A[i + j] * x[N - 1 - j]
 
 
+durbin = named("durbin").kernel
+
+
 def test_one_row_that_both_loops_move_along_is_no_matrix():
     sums = {}
-    for kernel in (linear, along):
-        s = Schedule(kernel)
-        _, sums[kernel] = vectors.take(s, next(iter(nests(s))), Options(LARGE, reassociate=True))
-    assert sums[linear] == "j sums up in 16 lanes"
-    assert sums[along] == "8 iterations of i run at once, and each sums up in 8 lanes"
+    for kernel in (linear, along, durbin):
+        for target in (SMALL, LARGE):
+            s = Schedule(kernel)
+            nest = next(each for each in nests(s) if vectors.is_sum(each, each.innermost))
+            _, sums[kernel, target] = vectors.take(s, nest, Options(target, reassociate=True))
+    assert sums[linear, SMALL] == sums[linear, LARGE] == "j sums up in 16 lanes"
+    assert sums[along, LARGE] == "8 iterations of i run at once, and each sums up in 8 lanes"
+    assert (sums[durbin, SMALL], sums[durbin, LARGE]) == ("i#1 sums up in 16 lanes", "i#1 sums up in 32 lanes")

@@ -217,7 +217,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
-    matrices = _matrices(nest, outer[-1]) if outer else 0
+    matrices = _matrices(nest, outer[-1], options) if outer else 0
     counting, in_any_order = _lanes_to_count(s, nest, options), options.reassociate or _sums_integers(nest, loop)
     if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
@@ -306,10 +306,11 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
 
 
-def _matrices(nest: Nest, outer: str) -> int:
+def _matrices(nest: Nest, outer: str, options: Options) -> int:
     """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory.
 
-    A row that the loop around moves along, by one element, as x[i + k], is one place.
+    A row that the loop around moves along, too, as x[i + k], is one place. Where the second cache is large, it does not
+    count: processors of that kind add in two units, so that it pays to have sums in more lanes.
     """
     loop = _around(nest, outer)
 
@@ -317,7 +318,7 @@ def _matrices(nest: Nest, outer: str) -> int:
         return all(nest.stride(access, each).motion in ("contiguous", "reversed") for each in (loop, nest.innermost))
 
     moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
-    return len({a.buffer for a in moving if not is_along(a)})
+    return len({a.buffer for a in moving if not (has_large_cache(options.target) and is_along(a))})
 
 
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
