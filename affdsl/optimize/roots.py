@@ -293,11 +293,13 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         notes.append(split)
     for nest in nests(s):
         if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
+            before = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
             with suppress(UnfitError):
-                s, in_turns = turns.take(s, nest, options)
-                notes.append(f"{nest.place}: {in_turns}")
-                done.update(names_in(s, turns.outer(nest)))
-                continue
+                made, in_turns = turns.take(s, nest, options)
+                if not _is_long(made, s):
+                    s, notes = made, [*notes, f"{nest.place}: {in_turns}"]
+                    done.update(each for row in s.loops() for each in row.names if each not in before)
+                    continue
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
     inside = names_in(s, root)

@@ -341,7 +341,8 @@ class Schedule(ShownAsText, Generic[P, R]):
             Load for the next iteration: then no load comes soon after a store to an address a line or two further on,
             as far as its last 12 bits say, for which processors let it wait.
         more_loads
-            How many more vectors of each row an iteration loads: the others come from the last of these by shuffles.
+            How many more vectors of each row that overlap an iteration loads, for itself also with `ahead`: the others
+            come by shuffles from the hindmost one that is loaded, and that of the iteration before.
         """
         return self._take("splice", loop, ahead=ahead, more_loads=more_loads)
 
@@ -722,7 +723,7 @@ def _with_last(module: Module, function: Func) -> Module:
 
 _KINDS: Mapping[str, tuple[type, str]] = {
     **dict.fromkeys(("ahead", "reassociate", "separate", "dma", "grid", "guarded"), (bool, "True or False")),
-    **dict.fromkeys(("first", "last", "more_loads", "space"), (int, "a whole number")),
+    **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
 }
 """What the options of steps are."""
 

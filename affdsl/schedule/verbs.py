@@ -228,8 +228,9 @@ def _stream(at: Place, array: object, loop: object, least: object) -> Step:
     return Step("stream", (at.array(array), at.loop(loop), at.number(least, "how many bytes the array has", 0)))
 
 
-def _splice(at: Place, loop: object, **options: Argument) -> Step:
-    return Step("splice", (at.loop(loop),), tuple(options.items()))
+def _splice(at: Place, loop: object, *, more_loads: object = 0, **options: Argument) -> Step:
+    more = at.number(more_loads, "how many more vectors are loaded", 0)
+    return Step("splice", (at.loop(loop),), tuple((options | {"more_loads": more} if more else options).items()))
 
 
 def _fold(at: Place, array: object, dim: object, size: object) -> Step:

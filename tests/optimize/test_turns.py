@@ -16,11 +16,6 @@ M, N = af.symbols("M N")
 STRICT = Options(AVX512)
 
 
-def nest_of(kernel):
-    s = Schedule(kernel)
-    return s, [*nests(s)][-1]
-
-
 @af.kernel
 def moments(A: af.f32[M, N], w: af.f32[M], total: af.f32[M], square: af.f32[M], mean: af.f32[N]):
     with af.for_(M) as i, af.for_(N) as j:
@@ -29,12 +24,22 @@ def moments(A: af.f32[M, N], w: af.f32[M], total: af.f32[M], square: af.f32[M], 
         square[i] -= A[i, j] * A[i, j]
 
 
+@af.kernel
+def twice(A: af.f64[N, N], x: af.f64[N], y: af.f64[N]):
+    """The sum stands first, and another loop has the same name."""
+    with af.for_(N) as j:
+        x[j] = 1.0
+    with af.for_(N) as i, af.for_(N) as j:
+        x[i] += A[i, j]
+        y[j] += A[i, j]
+
+
 @pytest.mark.parametrize("target", ["avx512", "avx2", "neon"])
-@pytest.mark.parametrize("kernel", [named("bicg").kernel, moments], ids=["bicg", "moments"])
+@pytest.mark.parametrize("kernel", [named("bicg").kernel, moments, twice], ids=["bicg", "moments", "twice"])
 def test_they_are_taken_where_the_order_is_that_of_the_text(kernel, target):
     fast = kernel.optimize(target, threads=1)
-    assert "and then summed up in the order of the text; 8 iterations of" in fast.explain()
-    assert "j_turn" in str(fast.schedule)
+    assert "and sums are made in the order of the text; 8 iterations of" in fast.explain()
+    assert ".strip_mine(" in str(fast.schedule)
     assert "in the order of the text" not in kernel.optimize(target, threads=1, reassociate=True).explain()
 
 
@@ -53,6 +58,11 @@ def test_they_leave_the_same_to_the_bit(shape):
     moments.optimize(threads=1)(*other)
     for one, two in zip(arrays, other, strict=True):
         np.testing.assert_array_equal(one, two)
+    square = r.random((shape[1], shape[1]))
+    both = [(np.zeros(shape[1]), np.ones(shape[1])) for _ in range(2)]
+    twice(square, *both[0])
+    twice.optimize(threads=1)(square, *both[1])
+    np.testing.assert_array_equal(both[0], both[1])
 
 
 @af.kernel
@@ -76,11 +86,67 @@ def alone(x: af.f64[N], y: af.f64[N], sum: af.f64[1]):
         sum[0] += x[i]
 
 
+@af.kernel
+def columns(A: af.f64[N, M], s: af.f64[M], q: af.f64[N]):
+    with af.for_(M) as j, af.for_(N) as i:
+        q[i] += A[i, j]
+        s[j] += A[i, j]
+
+
+@af.kernel
+def smoothed(A: af.f64[M, N + 1], B: af.f64[M, N], q: af.f64[M]):
+    with af.for_(M) as i, af.for_(N) as j:
+        B[i, j] = A[i, j] + A[i, j + 1]
+        q[i] += A[i, j]
+
+
+@af.kernel
+def two(A: af.f64[M, N], s: af.f64[N], t: af.f64[N], q: af.f64[M]):
+    with af.for_(M) as i:
+        with af.for_(N) as j:
+            s[j] += A[i, j]
+            q[i] += A[i, j]
+        with af.for_(N) as k:
+            t[k] += A[i, k]
+            q[i] += A[i, k]
+
+
 @pytest.mark.parametrize(("kernel", "reason"), [
-    (whole, "may make its sum in lanes"), (alone, "no loop around"), (symmetric, "cannot"),
+    (whole, "no sum of floats"),
+    (alone, "not that of all iterations around it"),
+    (columns, "some array does not lie along it"),
+    (smoothed, "not that of all iterations around it"),
+    (two, "not that of all iterations around it"),
+    (symmetric, "cannot unroll and jam the loop i by 8"),
 ])  # fmt: skip
 def test_others_take_no_turns(kernel, reason):
-    s, nest = nest_of(kernel)
-    with pytest.raises(UnfitError, match=reason):
-        turns.take(s, nest, STRICT)
+    s = Schedule(kernel)
+    for nest in nests(s):
+        with pytest.raises(UnfitError, match=reason):
+            turns.take(s, nest, STRICT)
     assert not s.steps
+
+
+def test_loops_beside_one_another_are_all_on_vectors():
+    """They do not take turns; each has its row in a loop of its own."""
+    fast = two.optimize("avx2", threads=1)
+    assert str(fast.schedule).count("vectorize(") == 2
+    assert "elements at a time" not in fast.explain()
+
+
+def test_what_eight_iterations_leave_over_has_no_recipe_of_its_own():
+    @af.kernel
+    def batch(A: af.f64[4, M, N], s: af.f64[4, N], q: af.f64[4, M]):
+        with af.for_(4) as b, af.for_(M) as i, af.for_(N) as j:
+            s[b, j] += A[b, i, j]
+            q[b, i] += A[b, i, j]
+
+    fast = batch.optimize("avx2", threads=1)
+    assert str(fast.schedule).count("unroll_jam(") == 1
+    for m, n in ((0, 3), (9, 40), (16, 33)):
+        given = np.random.default_rng(m).random((4, m, n))
+        wanted, found = [[np.zeros((4, n)), np.zeros((4, m))] for _ in range(2)]
+        batch(given, *wanted)
+        fast(given, *found)
+        for one, other in zip(wanted, found, strict=True):
+            np.testing.assert_array_equal(one, other)

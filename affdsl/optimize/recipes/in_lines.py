@@ -52,7 +52,7 @@ def take(s: Schedule, nest: Nest, name: str, lanes: int, options: Options) -> tu
         raise UnfitError(in_one_line(error)) from None
     if is_lane_by_lane(made, name):
         raise UnfitError(f"most of {name} would run lane after lane")
-    how = f"at most {more + 1} vectors of a row are loaded" if more < most else "each vector is loaded"
+    how = f"of vectors that overlap {more + 1} are loaded" if more < most else "each vector is loaded"
     return made, (
         f"{name} runs on vectors of {lanes} that begin where lines of {called} do; {how}, since shuffles wait for sums "
         "and products"

@@ -69,10 +69,15 @@ def take(
 
 
 def on_lines(s: Schedule, array: str, name: str, lanes: int, options: Options) -> None:
-    """Run a loop on vectors that begin where lines of an array do; the schedule is changed. Raises as steps do."""
+    """Run a loop on vectors that begin where lines of an array do; the schedule is changed.
+
+    Raises as steps do, and UnfitError for a loop that holds others.
+    """
     before = {row.names[0] for row in s.loops()}
     s.align(array, name, lanes)
-    (first,) = (row.names[0] for row in s.loops() if row.names[0] not in before)
+    first, *others = (row.names[0] for row in s.loops() if row.names[0] not in before)
+    if others:
+        raise UnfitError(f"{name} holds other loops")
     if options.target.has_masks:
         s.vectorize(first, lanes, tail="folded")
     s.vectorize(name, lanes, tail="overlapped")

@@ -19,7 +19,8 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 TAILS: tuple[Literal["overlapped", "masked", "scalar"], ...] = ("overlapped", "masked", "scalar")
-"""How the iterations of a row run that whole vectors leave over; under masks only where the second cache is large."""
+"""How the iterations of a row run that whole vectors leave over; under masks where there are some, and the second cache
+is large."""
 SHIFTS = (0, 1, 2, 3)
 """How late a sweep may run, in rows."""
 SKEWS = (1, 2, 3, 4)
@@ -127,7 +128,7 @@ def _rows_on_vectors(s: Schedule, root: str, options: Options) -> Schedule:
 def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
     """The schedule with vectors of an innermost loop. Raises UnfitError where it would not be faster."""
     nest = next(each for each in nests(s) if each.name(each.innermost) == name)
-    for tail in TAILS if has_large_cache(options.target) else TAILS[::2]:
+    for tail in TAILS if has_large_cache(options.target) and options.target.has_masks else TAILS[::2]:
         made = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             made.vectorize(name, lanes_of(nest, options), tail=tail)

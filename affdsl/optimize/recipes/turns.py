@@ -1,4 +1,4 @@
-"""Sums in the order of the text, beside rows that are updated: the two take turns, every few vectors of a row."""
+"""Sums in the order of the text, beside a row that all update: the two take turns, every few vectors of a row."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType
-from affdsl.optimize.nests import Nest, lanes_of, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -18,24 +19,26 @@ TURN = 4
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The schedule with some iterations of the loop around at once, whose rows are updated before they are summed up.
+    """The schedule with some iterations of the loop around at once, which update a row and sum up their own in turns.
 
         for i, j: { s[j] += r[i] * A[i, j]; q[i] += A[i, j] * p[j] }   ->
-        for i by 8, j_turn by 32: { for j by 8: s[j :+ 8] += r[i] * A[i, j :+ 8] + r[i + 1] * A[i + 1, j :+ 8] + ...
-                                    for j: { q[i] += A[i, j] * p[j]; q[i + 1] += A[i + 1, j] * p[j]; ... } }
+        for i by 8, j_strip by 32: { for j by 8: s[j :+ 8] = (s[j :+ 8] + r[i] * A[i, j :+ 8]) + r[i + 1] * ...
+                                     for j: { q[i] += A[i, j] * p[j]; q[i + 1] += A[i + 1, j] * p[j]; ... } }
 
     A sum waits for the addition before it, and other sums need not wait for that one. While all of them wait, the next
-    rows come from memory; what they read is in the nearest cache, as the row has just been updated. It takes sums of
-    floats in the order of the text, where iterations of the loop around may run at once. Raises UnfitError.
+    elements come from memory; those of this turn are in the nearest cache for both. It takes sums of floats in the
+    order of the text, arrays along their rows, and a loop around that repeats nothing else. Raises UnfitError.
     """
-    name, around = nest.name(nest.innermost), outer(nest)
-    floats = all(isinstance(a.buffer.type.element, FloatType) for a in nest.accesses if a.kind == "write")
-    if options.reassociate or not floats or not vectors.is_mixed(nest) or not around:
-        raise UnfitError("it has no sum beside a row, or no loop around, or may make its sum in lanes")
+    name, around = nest.name(nest.innermost), _around(nest)
+    if options.reassociate or not vectors.is_mixed(nest) or not all(map(_has_floats, nest.accesses)):
+        raise UnfitError("it has no sum of floats beside a row, or may make its sum in lanes")
+    motions = {nest.stride(a, nest.innermost).motion for a in nest.accesses}
+    if not around or not vectors.adds_to_one_row(nest, around) or not motions <= {*vectors.COSTS}:
+        raise UnfitError("its row is not that of all iterations around it, or some array does not lie along it")
     made, lanes, sums = copy(s), lanes_of(nest, options), options.choices.sums
     before = {each.name(each.innermost) for each in nests(s)} - {name}
     try:
-        made.strip_mine(name, TURN * lanes, name=f"{name}_turn")
+        made.strip_mine(name, TURN * lanes)
         made.distribute(name)
         parts = [each for each in nests(made) if each.name(each.innermost) not in before]
         summed = [each.name(each.innermost) for each in parts if vectors.is_sum(each, each.innermost)]
@@ -44,18 +47,27 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             raise UnfitError("what it sums up and the row are no loops of their own")
         for each in rows:
             made.vectorize(each, lanes, tail=vectors.tail_of(options))
+            if is_lane_by_lane(made, each):
+                raise UnfitError(f"most of {each} would run lane after lane")
         made.unroll_jam(around, sums)
         for each in summed:
             made.scalar_replace(each)
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(in_one_line(error)) from None
     return made, (
-        f"{TURN * lanes} elements of a row are updated, on vectors of {lanes}, and then summed up in the order of the "
-        f"text; {sums} iterations of {around} run at once"
+        f"up to {TURN * lanes} elements at a time, a row is updated on vectors of {lanes}, and sums are made in the "
+        f"order of the text; {sums} iterations of {around} run at once"
     )
 
 
-def outer(nest: Nest) -> str:
-    """The loop right around the innermost one of a nest; empty if there is none."""
-    around = [nest.names[op.iv] for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
-    return around[-1] if around else ""
+def _around(nest: Nest) -> str:
+    """The loop around the innermost one of a nest, where it repeats nothing else; empty if there is no such."""
+    loops = (*nest.around, *nest.band[:-1])
+    outer = loops[-1] if loops else None
+    if not isinstance(outer, affine.For) or [op for op in outer.body if any(op.blocks())] != [nest.innermost]:
+        return ""
+    return "" if any(True for op in nest.innermost.body for _ in op.blocks()) else nest.names[outer.iv]
+
+
+def _has_floats(access: Access) -> bool:
+    return isinstance(access.buffer.type.element, FloatType)

@@ -109,7 +109,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         lanes *= LOOKING_UP
     if is_mixed(nest):
         outside = outer or _names_around(nest)
-        if outside and _adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
+        if outside and adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
             with suppress(IllegalTransform, ScheduleError):
                 s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
                 return s, "; ".join([*said, done])
@@ -328,7 +328,7 @@ def have_elements_in_common(nest: Nest, outer: str) -> bool:
     return any(nest.stride(a, loop).motion == "invariant" for a in along)
 
 
-def _adds_to_one_row(nest: Nest, outer: str) -> bool:
+def adds_to_one_row(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest store in the same row."""
     stored = [a for a in nest.accesses if a.kind == "write" and not _is_still(nest, a, nest.innermost)]
     return any(_is_still(nest, a, _around(nest, outer)) for a in stored)
