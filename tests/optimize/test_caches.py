@@ -99,7 +99,7 @@ def test_vectors_of_one_row_begin_in_lines_and_two_of_three_are_loaded():
 
 @af.kernel
 def diffused(steps: af.index, A: af.f64[N], B: af.f64[N]):
-    with af.for_(steps) as t:  # noqa: F841 - what the loop is called
+    with af.for_(steps):
         with af.for_(1, N - 1) as i:
             B[i] = A[i] + 0.3 * (A[i - 1] - 2.0 * A[i] + A[i + 1]) - 0.1 * A[i]
         with af.for_(N) as i:
@@ -108,7 +108,8 @@ def diffused(steps: af.index, A: af.f64[N], B: af.f64[N]):
 
 def test_where_operations_take_longer_all_vectors_are_loaded():
     s = Schedule(diffused)
-    made, said = in_lines.take(s, next(iter(nests(s))), "i#1", 8, Options(LARGE))
+    nest = next(iter(nests(s)))
+    made, said = in_lines.take(s, nest, nest.name(nest.innermost), 8, Options(LARGE))
     assert "where lines of B do; each vector is loaded, since shuffles wait" in said
     assert "splice" not in str(made)
     fast = made.kernel()

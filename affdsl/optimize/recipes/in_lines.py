@@ -25,8 +25,8 @@ def take(s: Schedule, nest: Nest, name: str, lanes: int, options: Options) -> tu
 
     It takes arrays of one dimension, and processors with a large second cache. Those have two units for vectors of this
     length, which shuffle as well as add and multiply, and two that load; a vector that lies in two lines is two loads.
-    So many more vectors of a row are loaded, and so many fewer come by shuffles, as the units that have more to do need
-    least time with. Raises UnfitError.
+    Vectors of a row are loaded rather than shuffled as long as that leaves the busier kind of units less to do. Raises
+    UnfitError.
     """
     stores = [op for op in nest.innermost.body if isinstance(op, affine.Store)]
     loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]

@@ -27,7 +27,7 @@ from affdsl.schedule.spelling import literal
 AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
 TERMS = 64
-"""A tile has a multiple of so many terms: sizes often have one, and what is left over then is no short tile."""
+"""A tile has a multiple of so many terms, as many sizes do: the last tile has at least so many then."""
 PAGE = 4 << 10
 """How many bytes a page of memory has, usually."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
@@ -15,7 +16,7 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 TURN = 4
-"""So many vectors of a row are updated before it is the turn of the sums: of 1 to 64, 2 and 4 took least time."""
+"""So many vectors of a row are updated before it is the turn of the sums: of 2 to 64, 2 and 4 took least."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -61,12 +62,17 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
 
 def _around(nest: Nest) -> str:
-    """The loop around the innermost one of a nest, where it repeats nothing else; empty if there is no such."""
+    """The name of the loop around the innermost one of a nest, if it repeats nothing else; empty if there is none."""
     loops = (*nest.around, *nest.band[:-1])
     outer = loops[-1] if loops else None
-    if not isinstance(outer, affine.For) or [op for op in outer.body if any(op.blocks())] != [nest.innermost]:
+    if not isinstance(outer, affine.For) or _with_blocks(outer) != [nest.innermost] or _with_blocks(nest.innermost):
         return ""
-    return "" if any(True for op in nest.innermost.body for _ in op.blocks()) else nest.names[outer.iv]
+    return nest.names[outer.iv]
+
+
+def _with_blocks(loop: affine.For) -> list[Op]:
+    """The operations right in a loop that hold others: loops and conditions."""
+    return [op for op in loop.body for _ in op.blocks()]
 
 
 def _has_floats(access: Access) -> bool:
