@@ -17,6 +17,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import (
     across,
     blocked,
+    finished,
     jammed,
     lines,
     outer,
@@ -176,9 +177,15 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
         return s, []
     in_memory(apart, inside)
-    others = {row.iv for row in s.loops() if row.names[0] not in inside}
-    distribute(apart, inside)
     notes: Notes = []
+    with suppress(UnfitError):
+        made, other, how = finished.take(apart, root, options)
+        notes.append(f"{', '.join(inside)} ({next(r for r in s.loops() if r.names[0] == inside[-1]).location}): {how}")
+        if not other:
+            return made, notes
+        apart, root, inside = made, other, names_in(made, other)
+    others = {row.iv for row in apart.loops() if row.names[0] not in inside}
+    distribute(apart, inside)
     on_threads = ""
     with suppress(UnfitError):
         apart, on_threads = threads_around(apart, root, options)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
 from affdsl.lang.source import problem
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.schedule.loops import LoopRow, ScheduleError
@@ -30,17 +32,56 @@ def take(
     s.tile(tiled, (rows, vectors * lanes)[-len(tiled) :], separate=True, grid=grid)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
-    s.permute((k, *tiled)).vectorize(j, lanes)
-    for loop, count in ((j, vectors), (i, rows)):
-        if count > 1:
-            s.unroll(loop)
+    sums, others = _parts(s, tiled, k)
+    k = sums[-1]
+    s.permute((k, *sums[:-1]))
+    for part in (sums[:-1], *others):
+        s.vectorize(part[-1], lanes)
+        for loop, count in ((part[-1], vectors), (part[0], rows)):
+            if count > 1:
+                s.unroll(loop)
     s.scalar_replace(k)
     if contract:
         s.contract(k)
     left = {name for row in s.loops() for name in row.names}  # a tile as large as its loop has no loop
     for around in [tile for tile in tiles if tile in left][-1:]:
         for rest in _beside(s, around, k):
+            if others:
+                with suppress(IllegalTransform):
+                    _taken_apart(s, [row.names[0] for row in rest[:-1]])
+        for rest in _beside(s, around, k):
             _edge(s, rest, rows, lanes, contract=contract)
+
+
+def _parts(s: Schedule, tiled: Sequence[str], k: str) -> tuple[list[str], list[list[str]]]:
+    """The loops of the sums in a tile, and those of what stands before and after them, after steps that part them."""
+    innermost = next(row for row in s.loops() if tiled[-1] in row.names)
+    loop = next(op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is innermost.iv)
+    if len(loop.body) == 1:
+        return [*tiled, k], []
+    parts = _taken_apart(s, tiled)
+    sums = [part for part in parts if len(part) > len(tiled)]
+    if len(sums) != 1 or len(sums[0]) != len(tiled) + 1:
+        raise problem(ScheduleError, f"cannot register_tile: {tiled[-1]} holds one loop {k}, and no others")
+    return sums[0], [part for part in parts if part is not sums[0]]
+
+
+def _taken_apart(s: Schedule, loops: Sequence[str]) -> list[list[str]]:
+    """The nests, by their loops, that there are after each statement of perfectly nested loops has loops of its own."""
+    rows = list(s.loops())
+    outer = next(row for row in rows if loops[0] in row.names)
+    known = {row.iv for row in rows} - {outer.iv}
+    for name in reversed(loops):
+        s.distribute(name)
+    parts: list[list[str]] = []
+    is_part = False
+    for row in s.loops():
+        if row.depth <= outer.depth:
+            is_part = row.depth == outer.depth and row.iv not in known
+            parts += [[]] * is_part
+        if is_part:
+            parts[-1] = [*parts[-1], row.names[0]]
+    return parts
 
 
 def _edge(s: Schedule, nest: tuple[LoopRow, ...], rows: int, lanes: int, *, contract: bool) -> None:

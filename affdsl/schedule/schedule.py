@@ -276,12 +276,15 @@ class Schedule(ShownAsText, Generic[P, R]):
     def register_tile(
         self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False, grid: bool = False
     ) -> Self:
-        """Run three perfectly nested loops tile by tile, with what a tile sums up in registers.
+        """Run three loops, one in the other, tile by tile, with what a tile sums up in registers.
 
         Loop k runs outermost in a tile, over `rows` iterations of i and `vectors` vectors of `lanes` iterations of j:
         so many sums are carried in vectors, and each k loads what they need once. It takes `tile`, `permute`,
         `vectorize`, `unroll`, `scalar_replace` and `contract`, each of which is proved legal or refuses the whole, and
         undone one by one; at the edges, lanes run of which not all are there.
+
+        Loop k may stand between other statements in j, as one that begins a sum and one that is made of it. `distribute`
+        takes them apart in the tile then, in which they run before and after its sums.
 
         Parameters
         ----------
@@ -301,7 +304,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         except IllegalTransform:
             self._steps, self._history = before[0], [*before[1], *self._history[-1:]]
             raise
-        except ValueError:
+        except (ScheduleError, ValueError):
             self._steps, self._history = before
             raise
         return self

@@ -89,6 +89,7 @@ class Writer:
         order = "ijk" if triangle else "".join(self.random.sample("ijk", 3))
         names: dict[str, str] = {}
         has_init = order[2] == "k" and self.chance(0.4)
+        has_end = order[2] == "k" and self.chance(0.3)
 
         def inside(depth: int) -> None:
             if depth == 3:
@@ -103,6 +104,10 @@ class Writer:
             bounds = [bound.format(**names) for bound in bounds]
             with self.loop(letter, *bounds) as names[letter]:
                 inside(depth + 1)
+            if letter == "k" and has_end:
+                beside = "R[{{i}}, {{j}}]" if size == "NMK" else "A[{{i}}, {{j}}]"
+                more = self.random.choice((" * {}", " + {}", f" - {beside} * {{}}")).format(self.number())
+                self.say(f"{cell} = {cell}{more}".format(**names))
 
         def at(array: str, first: str, second: str) -> str:
             pair = [f"{{{first}}} + {self.random.randint(0, 2)}", f"{{{second}}} + {self.random.randint(0, 2)}"]

@@ -86,6 +86,59 @@ def test_sizes_that_tiles_divide_have_no_edges():
     assert_multiplies(s.kernel(), np.float32, [(8, 32, 10)])
 
 
+def around_sums(dtype):
+    type = TYPES[dtype]
+
+    @af.kernel
+    def matmul(A: type[M, K], B: type[K, N], C: type[M, N]):
+        with af.for_(M) as i, af.for_(N) as j:
+            C[i, j] = C[i, j] - 3
+            with af.for_(K) as k:
+                C[i, j] += A[i, k] * B[k, j]
+            C[i, j] = C[i, j] + 3
+
+    return matmul
+
+
+@pytest.mark.parametrize(("dtype", "rows", "vectors", "lanes"), [
+    (np.float32, 4, 2, 8), (np.float64, 1, 2, 4), (np.int32, 3, 1, 4),
+])  # fmt: skip
+def test_what_stands_around_sums_runs_in_the_tile(dtype, rows, vectors, lanes):
+    s = af.Schedule(around_sums(dtype)).register_tile("i", "j", "k", rows=rows, vectors=vectors, lanes=lanes)
+    assert [row.depth for row in s.loops()].count(0) == 1, "nothing runs outside of the tiles"
+    assert_multiplies(s.kernel(validate=True), dtype, SIZES)
+
+
+def test_what_stands_around_sums_of_a_tile_that_divides_sizes():
+    @af.kernel
+    def matmul(A: af.f32[4, K], B: af.f32[K, 16], C: af.f32[4, 16]):
+        with af.for_(4) as i, af.for_(16) as j:
+            C[i, j] = C[i, j] - 3
+            with af.for_(K) as k:
+                C[i, j] += A[i, k] * B[k, j]
+            C[i, j] = C[i, j] + 3
+
+    s = af.Schedule(matmul).register_tile("i", "j", "k", rows=4, vectors=2, lanes=8)
+    assert len(list(s.loops())) == 1
+    assert_multiplies(s.kernel(validate=True), np.float32, [(4, 16, 0), (4, 16, 7)])
+
+
+def test_two_loops_of_sums_are_refused():
+    @af.kernel
+    def twice(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
+        with af.for_(M) as i, af.for_(N) as j:
+            with af.for_(K) as k:
+                C[i, j] += A[i, k] * B[k, j]
+            with af.for_(K) as m:
+                C[i, j] -= A[i, m]
+
+    s = af.Schedule(twice)
+    before = str(s)
+    with pytest.raises(af.ScheduleError, match="cannot register_tile: j holds one loop k, and no others"):
+        s.register_tile("i", "j", "k", rows=2, vectors=2, lanes=4)
+    assert str(s) == before
+
+
 def test_the_steps_can_be_replayed():
     s = af.Schedule(product(np.float32)).register_tile("i", "j", "k", rows=2, vectors=2, lanes=4)
     again = af.Schedule(product(np.float32))

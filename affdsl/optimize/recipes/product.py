@@ -61,7 +61,7 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
     small = unpacked.with_small(s, nest, (found.i, found.j, found.k), bits, options)
-    nest, found = _with_factors(s, nest, found)
+    nest, found = with_factors(s, nest, found)
     rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
     if found.starts_late:
         rows = min(rows, vectors * lanes)
@@ -70,20 +70,22 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     order = (*batch, i, j, k)
     if order != tuple(map(nest.name, nest.band)):
         s.permute(order)
-    registers = _Registers(rows, vectors, lanes)
+    registers = Registers(rows, vectors, lanes)
     tile = tile_sizes(options.target, bits // 8, rows, registers.columns, options.choices)
     if shared.batch(s, nest, batch, options):
-        said = f"{_in_tiles(s, nest, found, tile, None, registers)[0]}; threads share its batch"
+        said = f"{in_tiles(s, nest, found, (i, j, k), tile, None, registers)[0]}; threads share its batch"
     else:
         tile, cut = shared.tile_of(nest, found.i, found.j, tile, (rows, registers.columns), options)
         few = shared.few_rows(s, nest, found.i, found.j, options) if cut == "rows" and not batch else None
         many = _version(s, i, few)
         of_columns = shared.of_columns(tile, (rows, registers.columns))
         how = (of_columns, "columns") if many is not None else (tile, cut)
-        said, kept = _in_tiles(s, nest, found, *how, registers)
+        said, kept = in_tiles(s, nest, found, (i, j, k), *how, registers)
         said += f"; threads share its {kept}" if kept else ""
         if few is not None and many is not None:
-            _, elsewhere = _in_tiles(s, many, product_of(many), tile, cut, registers)
+            of = product_of(many)
+            named = many.name(of.i), many.name(of.j), many.name(of.k)
+            _, elsewhere = in_tiles(s, many, of, named, tile, cut, registers)
             said += f", where {literal(few)}" + (f", and its {elsewhere} elsewhere" if elsewhere else "")
     unpacked.finish(s, small, options)
     return said + small.said
@@ -97,7 +99,7 @@ def _version(s: Schedule, loop: str, few: Condition | None) -> Nest | None:
     return next(each for each in nests(s) if each.name(each.innermost) == innermost)
 
 
-class _Registers(FrozenValue):
+class Registers(FrozenValue):
     """How many rows of a product are in registers, and how many vectors of so many lanes each of them has."""
 
     rows: int
@@ -110,23 +112,38 @@ class _Registers(FrozenValue):
         return self.vectors * self.lanes
 
 
-def _in_tiles(
-    s: Schedule, nest: Nest, found: Product, sizes: shared.Tile, cut: shared.Cut, registers: _Registers
+def in_tiles(
+    s: Schedule,
+    nest: Nest,
+    found: Product,
+    loops: tuple[str, str, str],
+    sizes: Sequence[int],
+    cut: shared.Cut,
+    registers: Registers,
 ) -> tuple[str, shared.Cut]:
     """Tile a product of matrices that runs its rows, columns and terms in this order: how, and what threads share.
 
     The schedule given is changed. Raises as steps do.
+
+    Parameters
+    ----------
+    nest, found
+        The product, for what it reads.
+    loops
+        What its loops over rows, columns and terms are called.
+    sizes
+        Of a tile: rows, columns, and terms, without which sums are whole.
     """
     rows, vectors, lanes, width = registers.rows, registers.vectors, registers.lanes, registers.columns
-    i, j, k = map(nest.name, (found.i, found.j, found.k))
-    s.tile((i, j, k), sizes, grid=found.starts_late)
+    i, j, k = loops
+    s.tile(loops[: len(sizes)], sizes, grid=found.starts_late)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
-    i_tile, j_tile, k_tile = tiles
+    i_tile, j_tile, *k_tile = tiles
     left = {row.names[0] for row in s.loops()}  # a tile as large as its loop runs once, and has no loop
     if left.isdisjoint((i, i_tile)):
         raise UnfitError("it never runs with sizes that are large enough")
-    tiles = (k_tile, i_tile, j_tile) if cut == "columns" else (k_tile, j_tile, i_tile)
+    tiles = (*k_tile, i_tile, j_tile) if cut == "columns" else (*k_tile, j_tile, i_tile)
     order = tuple(name for name in tiles if name in left)
     if len(order) > 1:
         s.permute(order)
@@ -154,7 +171,7 @@ def _in_tiles(
     return f"a product of matrices: {rows} x {width} sums in registers{copies}", cut
 
 
-def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:
+def with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:
     """The product after what multiplies elements of a factor by a number is done once for each of them."""
     before = len(s.steps)
     for name in dict.fromkeys(access.buffer.name for access in found.factors if not nest.around):
