@@ -283,8 +283,8 @@ class Schedule(ShownAsText, Generic[P, R]):
         `vectorize`, `unroll`, `scalar_replace` and `contract`, each of which is proved legal or refuses the whole, and
         undone one by one; at the edges, lanes run of which not all are there.
 
-        Loop k may stand between other statements in j, as one that begins a sum and one that uses it: `distribute` takes
-        them apart in a tile then, and they run before and after its sums.
+        Loop k may stand between other statements in j, as one that begins a sum and one that uses it: `distribute`
+        takes them apart in a tile then, and they run before and after its sums.
 
         Parameters
         ----------
