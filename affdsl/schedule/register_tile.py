@@ -45,20 +45,21 @@ def take(
         s.contract(k)
     left = {name for row in s.loops() for name in row.names}  # a tile as large as its loop has no loop
     for around in [tile for tile in tiles if tile in left][-1:]:
-        for rest in _beside(s, around, k):
-            if others:
+        if others:
+            for rest in _beside(s, around, k):
                 with suppress(IllegalTransform):
                     _taken_apart(s, [row.names[0] for row in rest[:-1]])
         for rest in _beside(s, around, k):
             _edge(s, rest, rows, lanes, contract=contract)
 
 
-def _parts(s: Schedule, tiled: Sequence[str], k: str) -> tuple[list[str], list[list[str]]]:
+def _parts(s: Schedule, tiled: Sequence[str], k: str) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """The loops of the sums in a tile, and those of what stands before and after them, after steps that part them."""
-    innermost = next(row for row in s.loops() if tiled[-1] in row.names)
-    loop = next(op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is innermost.iv)
-    if len(loop.body) == 1:
-        return [*tiled, k], []
+    found = {name: row.iv for row in s.loops() for name in row.names}
+    loops = {op.iv: op for op in walk(s.function) if isinstance(op, affine.For)}
+    innermost = loops.get(found[tiled[-1]]) if all(name in found for name in tiled) else None
+    if innermost is None or len(innermost.body) == 1:  # a loop that runs once is gone, as the next step says
+        return (*tiled, k), ()
     parts = _taken_apart(s, tiled)
     sums = [part for part in parts if len(part) > len(tiled)]
     if len(sums) != 1 or len(sums[0]) != len(tiled) + 1:
@@ -67,20 +68,25 @@ def _parts(s: Schedule, tiled: Sequence[str], k: str) -> tuple[list[str], list[l
 
 
 def _taken_apart(s: Schedule, loops: Sequence[str]) -> list[list[str]]:
-    """The nests, by their loops, that there are after each statement of perfectly nested loops has loops of its own."""
+    """Distribute perfectly nested loops, the innermost first: what the loops of each statement are called then.
+
+    The first statement keeps the outermost loop; each of the others has a new one beside it.
+    """
     rows = list(s.loops())
     outer = next(row for row in rows if loops[0] in row.names)
     known = {row.iv for row in rows} - {outer.iv}
     for name in reversed(loops):
         s.distribute(name)
     parts: list[list[str]] = []
-    is_part = False
+    is_inside = False
     for row in s.loops():
-        if row.depth <= outer.depth:
-            is_part = row.depth == outer.depth and row.iv not in known
-            parts += [[]] * is_part
-        if is_part:
-            parts[-1] = [*parts[-1], row.names[0]]
+        if row.depth == outer.depth and row.iv not in known:
+            parts.append([row.names[0]])
+            is_inside = True
+        elif row.depth <= outer.depth:
+            is_inside = False
+        elif is_inside:
+            parts[-1].append(row.names[0])
     return parts
 
 

@@ -194,10 +194,48 @@ def handed_on(x: af.f64[M, K], w: af.f64[K, N], y: af.f64[M, N], last: af.f64[1]
         last[0] = y[i, j] * 0.5
 
 
+@af.kernel
+def only_if(x: af.f64[M, K], w: af.f64[K, N], y: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(N) as j:
+        y[i, j] = 0.0
+        with af.if_(i > j), af.for_(K) as k:
+            y[i, j] += x[i, k] * w[k, j]
+        y[i, j] = y[i, j] * 0.5
+
+
+@af.kernel
+def quotients(x: af.i32[M, K], w: af.i32[K, N], y: af.i32[M, N]):
+    with af.for_(M) as i, af.for_(N) as j:
+        y[i, j] = 0
+        with af.for_(K) as k:
+            y[i, j] += x[i, k] * w[k, j]
+        y[i, j] = y[i, j] // (x[i, 0] + 1)
+
+
+@af.kernel
+def turned(x: af.f64[M, K], w: af.f64[K, N], y: af.f64[M, N], z: af.f64[N, M]):
+    with af.for_(M) as i, af.for_(N) as j:
+        y[i, j] = 0.0
+        with af.for_(K) as k:
+            y[i, j] += x[i, k] * w[k, j]
+        z[j, i] = y[i, j] * 0.5
+
+
+@af.kernel
+def narrow(x: af.f64[M, K], w: af.f64[K, 40], y: af.f64[M, 40]):
+    with af.for_(M) as i, af.for_(40) as j:
+        y[i, j] = 0.0
+        with af.for_(K) as k:
+            y[i, j] += x[i, k] * w[k, j]
+        y[i, j] = y[i, j] * 0.5
+
+
 @pytest.mark.parametrize(("kernel", "reason"), [
+    (only_if, "beside conditions, or in one"), (quotients, "whole quotients"), (turned, "lane after lane"),
+    (narrow, "too small for tiles"),
     (nothing, "nothing is made of its sums"), (upper, "a triangle"),
-    (columns, "it runs along its columns"), (scaled, "multiplied by numbers before"), (twice, "not three"),
-    (asked, "beside other loops, or conditions"), (vector, "not three"), (handed_on, "no loops of their own"),
+    (columns, "along its columns"), (scaled, "multiplied by numbers before"), (twice, "not three"),
+    (asked, "beside conditions, or in one"), (vector, "not three"), (handed_on, "no loops of their own"),
     (fixed(400), "more terms than a tile"),
 ])  # fmt: skip
 def test_others_are_not_finished_so(kernel, reason):

@@ -139,6 +139,28 @@ def test_two_loops_of_sums_are_refused():
     assert str(s) == before
 
 
+@pytest.mark.parametrize(("rows", "columns"), [("M", 1), (1, "N"), ("M", "N")])
+@pytest.mark.parametrize("around", [False, True])
+def test_tiles_without_a_loop_are_refused(rows, columns, around):
+    m, n = ({"M": M, "N": N}.get(size, size) for size in (rows, columns))
+
+    @af.kernel
+    def matmul(A: af.f64[m, K], B: af.f64[K, n], C: af.f64[m, n]):
+        with af.for_(m) as i, af.for_(n) as j:
+            if around:
+                C[i, j] = 0.0
+            with af.for_(K) as k:
+                C[i, j] += A[i, k] * B[k, j]
+
+    s = af.Schedule(matmul)
+    before = str(s)
+    size = 1 if (m, n) == (M, N) else 2
+    with pytest.raises(af.ScheduleError, match="no loop [ij] any more"):
+        s.register_tile("i", "j", "k", rows=size, vectors=size, lanes=size)
+    assert str(s) == before
+    assert not s.refusals
+
+
 def test_the_steps_can_be_replayed():
     s = af.Schedule(product(np.float32)).register_tile("i", "j", "k", rows=2, vectors=2, lanes=4)
     again = af.Schedule(product(np.float32))

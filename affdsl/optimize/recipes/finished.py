@@ -8,9 +8,10 @@ from itertools import pairwise
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
 from affdsl.optimize.footprint import at_most
-from affdsl.optimize.nests import Nest, names_in, nests, require_loop
+from affdsl.optimize.nests import Nest, is_lane_by_lane, is_library_call, names_in, nests, require_loop
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, shared, unpacked
 from affdsl.optimize.recipes.apart import distribute
@@ -22,42 +23,40 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
 
 MOST = 16
-"""How many operations stand beside the sums at most: each tile has as many for every vector of it, in a row."""
+"""How many operations there are with the loop of the sums at most: a tile has so many for each of its vectors."""
+LONG = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi", "remf")
+"""What is long code on vectors, as functions of the C library are."""
+LANES = 4
+"""With so many lanes it is tried whether a loop gains on vectors."""
 
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, str]:
-    """The schedule with a product, what comes before its sums and what is made of them in the same tiles.
+    """The schedule with a product, what begins its sums and what is made of them in the same tiles.
 
         for i, j: { C[i, j] = 0; for k: C[i, j] += A[i, k] * B[k, j]; C[i, j] = C[i, j] * x }   ->
         for i, j by tiles: { C[tile] = 0; for k: C[tile] += A[tile, k] * B[k, tile]; C[tile] = C[tile] * x }
 
-    So the result is stored once. Sums are whole, which pays as long as the panels of A and B that they read stay in the
-    nearest caches: other sizes run what is left of the loops.
+    So the result is stored once. A sum has all of its terms in one tile, which pays as long as what a tile reads stays
+    in the nearest caches: with other sizes, a copy of the loops runs that is left as it was.
 
     Returns
     -------
-    The schedule; what is called the loop that other sizes run, empty where there are no others; and what was done.
+    The schedule; the name of the outermost loop of that copy, empty if there is none; what was done.
     Raises UnfitError.
     """
     *batch, i, j, k = _loops(s, root)
     nest, found = _product(s, root)
-    bits = product.bits_of(found.store)
-    lanes = options.target.lanes(bits)
-    if lanes < 2:
-        raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
-    rows, vectors = product.register_tile(options.choices, options.target, contract=options.contract)
-    registers = product.Registers(rows, vectors, lanes)
-    tile = product.tile_sizes(options.target, bits // 8, rows, registers.columns, options.choices)
-    tile, cut = shared.tile_of(nest, found.i, found.j, tile, (rows, registers.columns), options)
+    registers, tile = product.sizes_of(found, options)
+    tile, cut = shared.tile_of(nest, found.i, found.j, tile, (registers.rows, registers.columns), options)
     if cut == "columns" or (batch and options.threads > 1):
         raise UnfitError("threads share something else than its rows")
-    sizes = _sizes(s, (i, j, k), tile[2], lanes)
+    sizes = _sizes(s, (i, j, k), tile[2])
     made, other, where = copy(s), "", ""
     if sizes is not None:
         other = in_other(made, root, sizes)[0]
         where = f", where {literal(sizes)}"
     try:
-        said, kept = product.in_tiles(made, nest, found, (i, j, k), tile[:2], cut, registers)
+        said, kept = product.in_tiles(made, nest, found, (i, j, k), tile[:2], cut, registers, options)
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(in_one_line(error)) from None
     said += f"; threads share its {kept}" if kept else ""
@@ -74,47 +73,69 @@ def _loops(s: Schedule, root: str) -> list[str]:
     if len(loops) < 3 or any(outer.body != (inner,) for outer, inner in pairwise(loops[:-1])):
         raise UnfitError("its loops are not three, one in the other")
     body: Sequence[Op] = loops[-2].body
-    at = next((n for n, op in enumerate(body) if op is loops[-1]), len(body))
-    if sum(1 for op in body if any(op.blocks())) != 1:
-        raise UnfitError("its sums stand beside other loops, or conditions")
-    if not any(isinstance(op, affine.Store) for op in body[at + 1 :]):
+    if [op for op in body if any(op.blocks())] != loops[-1:]:
+        raise UnfitError("its sums stand beside conditions, or in one")
+    if not any(isinstance(op, affine.Store) for op in body[body.index(loops[-1]) :]):
         raise UnfitError("nothing is made of its sums")
     if len(body) > MOST:
-        raise UnfitError(f"more than {MOST} operations stand beside its sums")
+        raise UnfitError(f"more than {MOST} operations stand with its sums")
+    if any(is_library_call(op) or getattr(op, "kind", "") in LONG for op in body):
+        raise UnfitError("functions or whole quotients stand with its sums")
     return names
 
 
 def _product(s: Schedule, root: str) -> tuple[Nest, product.Product]:
-    """The only nest of three loops after all statements have loops of their own, and the product that it computes.
+    """The product in a nest after each of its statements has loops of its own, of which all others may be on vectors.
 
     Raises UnfitError where it is none, or has another order of loops.
     """
     apart, inside = copy(s), names_in(s, root)
     others = {row.iv for row in s.loops() if row.names[0] not in inside}
     distribute(apart, inside)
-    made = [nest for nest in nests(apart) if others.isdisjoint(op for of in nest.band for op in of.binds())]
+    made = [nest for nest in nests(apart) if others.isdisjoint(iv for loop in nest.band for iv in loop.binds())]
     longest = [nest for nest in made if len(nest.band) == len(inside)]
     if len(longest) != 1:
         raise UnfitError("its sums are no loops of their own")
     (nest,) = longest
     found = product.product_of(nest)
-    if (found.i, found.j, found.k) != nest.band[-3:] or found.is_triangular or found.starts_late:
-        raise UnfitError("it runs along its columns, or is a triangle")
-    if product.with_factors(apart, nest, found) != (nest, found):
+    if (found.i, found.j, found.k) != nest.band[-3:]:
+        raise UnfitError("it runs along its columns")
+    if found.is_triangular or found.starts_late:
+        raise UnfitError("it is a triangle")
+    for name in [each.name(each.innermost) for each in made if each is not nest]:
+        if _is_slow(copy(apart), name):
+            raise UnfitError(f"most of {name} would run lane after lane")
+    if product.with_factors(apart, nest, found)[0] is not nest:
         raise UnfitError("factors are multiplied by numbers before it")
     return nest, found
 
 
-def _sizes(s: Schedule, loops: tuple[str, str, str], terms: int, lanes: int) -> Condition | None:
-    """That the matrices are large enough for tiles, and sums have so many terms at most; None where that is so anyway.
+def _is_slow(s: Schedule, name: str) -> bool:
+    """Whether a loop gains little on vectors; the schedule given is changed."""
+    try:
+        s.vectorize(name, LANES)
+    except IllegalTransform:
+        return True
+    return is_lane_by_lane(s, name)
 
-    Raises UnfitError where it never is, or no size says so.
+
+def _sizes(s: Schedule, loops: tuple[str, str, str], terms: int) -> Condition | None:
+    """That a product is large enough for tiles, and its sums have so many terms at most; None where that is so anyway.
+
+    Raises UnfitError where that can not be, or no size says it.
     """
+    counts = trip_counts(s.function)
+    constraints: list[Constraint] = []
+    for loop, least in zip(loops, unpacked.LARGE, strict=True):
+        high = counts[require_loop(s, loop).iv].high
+        if high is not None and high < least:
+            raise UnfitError("it is too small for tiles")
+        many = on_average(s, (loop,), least) if least > 1 else None
+        constraints += many.constraints if many is not None else ()
     few = at_most(s, loops[-1], terms)
     if few is None:
-        high = trip_counts(s.function)[require_loop(s, loops[-1]).iv].high
+        high = counts[require_loop(s, loops[-1]).iv].high
         if high is None or high > terms:
             raise UnfitError("its sums have more terms than a tile")
-    many = on_average(s, loops, unpacked.LEAST_PACKED * lanes)
-    constraints = tuple(each for of in (many, few) if of is not None for each in of.constraints)
-    return Condition(constraints) if constraints else None
+    constraints += few.constraints if few is not None else ()
+    return Condition(tuple(dict.fromkeys(constraints))) if constraints else None

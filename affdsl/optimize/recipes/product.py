@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.footprint import LARGE, USUAL_CACHES
+from affdsl.optimize.footprint import LARGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
@@ -56,36 +56,28 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     found = product_of(nest)
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
-    bits = bits_of(found.store)
-    lanes = options.target.lanes(bits)
-    if lanes < 2:
-        raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
-    small = unpacked.with_small(s, nest, (found.i, found.j, found.k), bits, options)
+    registers, tile = sizes_of(found, options)
+    small = unpacked.with_small(s, nest, (found.i, found.j, found.k), bits_of(found.store), options)
     nest, found = with_factors(s, nest, found)
-    rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
-    if found.starts_late:
-        rows = min(rows, vectors * lanes)
     i, j, k = map(nest.name, (found.i, found.j, found.k))
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
     order = (*batch, i, j, k)
     if order != tuple(map(nest.name, nest.band)):
         s.permute(order)
-    registers = Registers(rows, vectors, lanes)
-    tile = tile_sizes(options.target, bits // 8, rows, registers.columns, options.choices)
     if shared.batch(s, nest, batch, options):
-        said = f"{in_tiles(s, nest, found, (i, j, k), tile, None, registers)[0]}; threads share its batch"
+        said = f"{in_tiles(s, nest, found, (i, j, k), tile, None, registers, options)[0]}; threads share its batch"
     else:
-        tile, cut = shared.tile_of(nest, found.i, found.j, tile, (rows, registers.columns), options)
+        tile, cut = shared.tile_of(nest, found.i, found.j, tile, (registers.rows, registers.columns), options)
         few = shared.few_rows(s, nest, found.i, found.j, options) if cut == "rows" and not batch else None
         many = _version(s, i, few)
-        of_columns = shared.of_columns(tile, (rows, registers.columns))
+        of_columns = shared.of_columns(tile, (registers.rows, registers.columns))
         how = (of_columns, "columns") if many is not None else (tile, cut)
-        said, kept = in_tiles(s, nest, found, (i, j, k), *how, registers)
+        said, kept = in_tiles(s, nest, found, (i, j, k), *how, registers, options)
         said += f"; threads share its {kept}" if kept else ""
         if few is not None and many is not None:
             of = product_of(many)
             named = many.name(of.i), many.name(of.j), many.name(of.k)
-            _, elsewhere = in_tiles(s, many, of, named, tile, cut, registers)
+            _, elsewhere = in_tiles(s, many, of, named, tile, cut, registers, options)
             said += f", where {literal(few)}" + (f", and its {elsewhere} elsewhere" if elsewhere else "")
     unpacked.finish(s, small, options)
     return said + small.said
@@ -120,6 +112,7 @@ def in_tiles(
     sizes: Sequence[int],
     cut: shared.Cut,
     registers: Registers,
+    options: Options,
 ) -> tuple[str, shared.Cut]:
     """Tile a product of matrices that runs its rows, columns and terms in this order: how, and what threads share.
 
@@ -128,11 +121,11 @@ def in_tiles(
     Parameters
     ----------
     nest, found
-        The product, for what it reads.
+        The product, which tells what arrays it reads and how: of this schedule, or of one with the same arrays.
     loops
-        What its loops over rows, columns and terms are called.
+        What its loops over rows, columns and terms are called in this schedule.
     sizes
-        Of a tile: rows, columns, and terms, without which sums are whole.
+        How many rows, columns and terms a tile has; if two, a tile has all terms.
     """
     rows, vectors, lanes, width = registers.rows, registers.vectors, registers.lanes, registers.columns
     i, j, k = loops
@@ -154,6 +147,8 @@ def in_tiles(
     chunks = {"rows": i_tile, "columns": j_tile}.get(cut or "")
     for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
+            if not columns and has_large_cache(options.target) and found.lies_along_terms(nest, buffer):
+                continue
             try:
                 packing = packed(s, buffer, loop, axis, panel, lanes)
                 copied.append(buffer.name)
@@ -239,6 +234,10 @@ class Product(Frozen):
         ends = ((self.i, self.j), (self.j, self.i))
         return any(around.iv in bound.values() for around, loop in ends for bound in loop.lower)
 
+    def lies_along_terms(self, nest: Nest, buffer: Buffer) -> bool:
+        """Whether all that is read of an array are rows from one term to the next."""
+        return all(nest.stride(a, self.k).motion == "contiguous" for a in self.factors if a.buffer is buffer)
+
     def panels(self, nest: Nest, *, columns: bool) -> list[tuple[Buffer, int]]:
         """The arrays that move with j, or with i alone, and along which dimension."""
         found: dict[Buffer, int] = {}
@@ -307,6 +306,19 @@ def register_tile(choices: Choices, target: Target, *, contract: bool) -> tuple[
         return max(1, min(choices.lone_rows, target.registers - 4)), 1
     vectors = max(1, min(choices.register_vectors, target.registers // 4))
     return max(1, min(choices.register_rows, (target.registers - 2 - vectors) // vectors)), vectors
+
+
+def sizes_of(found: Product, options: Options) -> tuple[Registers, shared.Tile]:
+    """How large the tiles of a product in registers are, and those in caches. Raises UnfitError without vectors."""
+    bits = bits_of(found.store)
+    lanes = options.target.lanes(bits)
+    if lanes < 2:
+        raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
+    rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
+    if found.starts_late:
+        rows = min(rows, vectors * lanes)
+    registers = Registers(rows, vectors, lanes)
+    return registers, tile_sizes(options.target, bits // 8, rows, registers.columns, options.choices)
 
 
 def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choices) -> tuple[int, int, int]:
