@@ -22,6 +22,7 @@ from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import walk
@@ -31,6 +32,8 @@ from affdsl.passes.lowering.split_vectors import split_vectors
 
 REGISTER_BITS = (128, 256, 512)
 """How wide vector registers are."""
+MANY_ROWS = 6
+"""From so many addresses of rows on, a loop has hardly registers for them beside those of its callers."""
 
 
 class CSource(FrozenValue):
@@ -172,7 +175,8 @@ def functions_of(
             bodies.append((_ALONE if not public else "") + _function(other, faster, writer, static=True))
             before += choice(plan, made, faster, version)
         writer = Context(found, symbol, made, unit, rows, comments)
-        bodies.append(_function(plan, made, writer, before, static=symbol not in public))
+        alone = not public and _has_many_rows(plan)
+        bodies.append((_ALONE if alone else "") + _function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes
 
 
@@ -181,6 +185,20 @@ _ALONE = """/* By itself: where it is beside others in one function, gcc keeps l
 __attribute__((noinline))
 #endif
 """
+
+
+def _has_many_rows(plan: Plan) -> bool:
+    """Whether a loop that sums up in vectors goes along many rows of an argument that is only read, by its numbers.
+
+    There is an address for each row. Where a caller is around it, gcc 12 moves them to and fro between registers.
+    """
+    read = {arg for k, arg in enumerate(plan.func.args) if k not in plan.written}
+    for loop in walk(plan.func):
+        if isinstance(loop, affine.For) and any(isinstance(v.type, VectorType) for v in loop.inits):
+            loads = [op for op in loop.body if isinstance(op, affine.Load) and op.memref in read]
+            if len({(op.memref, *op.index[:-1]) for op in loads}) >= MANY_ROWS:
+                return True
+    return False
 
 
 def _has_bool(plan: Plan) -> bool:
