@@ -188,14 +188,14 @@ __attribute__((noinline))
 
 
 def _has_many_rows(plan: Plan) -> bool:
-    """Whether a loop that sums up in vectors goes along many rows of an argument that is only read, by its numbers.
+    """Whether a loop that sums up in vectors goes along many rows of an array, by its numbers; no result is such.
 
     There is an address for each row. Where a caller is around it, gcc 12 moves them to and fro between registers.
     """
-    read = {arg for k, arg in enumerate(plan.func.args) if k not in plan.written}
+    written = {arg for k, arg in enumerate(plan.func.args) if k in plan.written}
     for loop in walk(plan.func):
         if isinstance(loop, affine.For) and any(isinstance(v.type, VectorType) for v in loop.inits):
-            loads = [op for op in loop.body if isinstance(op, affine.Load) and op.memref in read]
+            loads = [op for op in loop.body if isinstance(op, affine.Load) and op.memref not in written]
             if len({(op.memref, *op.index[:-1]) for op in loads}) >= MANY_ROWS:
                 return True
     return False
