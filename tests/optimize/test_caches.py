@@ -10,14 +10,14 @@ from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import bands_of_rows, in_lines, rolling, sweeps, vectors
+from affdsl.optimize.recipes import bands_of_rows, in_lines, product, rolling, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
 from benchmarks.fusion import unsharp
 from benchmarks.polybench.suite import named
 
-M, N = af.symbols("M N")
+M, N, K = af.symbols("M N K")
 SMALL = replace(AVX512, caches=(32 << 10, 1 << 20, 32 << 20))
 LARGE = replace(AVX512, caches=(48 << 10, 2 << 20, 260 << 20))
 
@@ -69,6 +69,44 @@ def test_stages_elsewhere_and_those_that_run_late_have_one_loop_along_a_row(kern
     made, said = rolling.take(Schedule(kernel), Options(target))
     assert "row by row" in said
     assert "stream" not in str(made)
+
+
+@af.kernel
+def matmul(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def turned(A: af.f64[K, M], B: af.f64[K, N], C: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[k, i] * B[k, j]
+
+
+@af.kernel
+def changed(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+    with af.for_(M) as i:
+        A[i, 0] = 0.0
+
+
+@pytest.mark.parametrize(("kernel", "target", "contract", "copies"), [
+    (matmul, LARGE, True, "B"), (matmul, LARGE, False, "B and A"), (matmul, SMALL, True, "B and A"),
+    (matmul, AVX512, True, "B and A"), (turned, LARGE, True, "B and A"), (changed, LARGE, True, "B and A"),
+])  # fmt: skip
+def test_rows_of_a_factor_are_read_where_they_stand(kernel, target, contract, copies):
+    s = Schedule(kernel)
+    made, said = product.take(s, nests(s)[0], Options(target, contract=contract))
+    assert f", on copies of {copies} in panels" in said
+    if copies == "B":
+        fast = made.kernel()
+        for m, n, k in ((0, 50, 9), (3, 50, 0), (1, 48, 9), (70, 95, 200), (8, 64, 193), (133, 520, 12)):
+            random = np.random.default_rng(m)
+            a, b, c = (random.integers(-9, 9, shape).astype("f8") for shape in ((m, k), (k, n), (m, n)))
+            wanted = c + a @ b  # small whole numbers: exact in every order
+            fast(a, b, c)
+            np.testing.assert_array_equal(c, wanted)
 
 
 def test_few_operations_on_what_memory_brings_load_each_vector():

@@ -1,0 +1,43 @@
+"""Kernels that are compiled by themselves, beside what takes the arguments of a call apart."""
+
+import pytest
+
+import affdsl as af
+from affdsl.codegen.c.emit import emit_jit
+
+M, N, K = af.symbols("M N K")
+
+
+@af.kernel
+def product(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+def in_tiles(rows, **panels):
+    s = af.Schedule(product).permute(("i", "j", "k"))
+    for array, axis in panels.items():
+        s.copy(array, "i", layout=(axis, 1 - axis), panels={axis: rows})
+    return s.register_tile("i", "j", "k", rows=rows, vectors=1, lanes=4)
+
+
+@pytest.mark.parametrize(("rows", "panels", "is_alone"), [
+    (8, {}, True), (6, {}, True), (4, {}, False), (8, {"A": 0}, False), (8, {"B": 1}, True),
+])  # fmt: skip
+def test_many_rows_of_an_array_that_is_read(rows, panels, is_alone):
+    kernel = in_tiles(rows, **panels).kernel()
+    text = emit_jit(kernel.module, kernel.name, sizes=3)
+    assert "product(" in text
+    assert ("noinline" in text) == is_alone
+    assert "noinline" not in kernel.c()
+
+
+def test_rows_of_the_result_have_addresses_anyway():
+    @af.kernel
+    def factors(A: af.f64[M, M]):
+        with af.for_(3), af.for_(8, M) as i, af.for_(8, M) as j, af.for_(8) as k:
+            A[i, j] -= A[i, k] * A[k, j]
+
+    s = af.Schedule(factors).register_tile("i", "j", "k", rows=8, vectors=1, lanes=4)
+    kernel = s.kernel()
+    assert "noinline" not in emit_jit(kernel.module, kernel.name, sizes=1)
