@@ -14,18 +14,18 @@ def product(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
         C[i, j] += A[i, k] * B[k, j]
 
 
-def in_tiles(rows, **panels):
-    s = af.Schedule(product).permute(("i", "j", "k"))
+def in_tiles(rows, vectors=2, **panels):
+    s = af.Schedule(product)
     for array, axis in panels.items():
         s.copy(array, "i", layout=(axis, 1 - axis), panels={axis: rows})
-    return s.register_tile("i", "j", "k", rows=rows, vectors=1, lanes=4)
+    return s.register_tile("i", "j", "k", rows=rows, vectors=vectors, lanes=4)
 
 
-@pytest.mark.parametrize(("rows", "panels", "is_alone"), [
-    (8, {}, True), (6, {}, True), (4, {}, False), (8, {"A": 0}, False), (8, {"B": 1}, True),
+@pytest.mark.parametrize(("rows", "how", "is_alone"), [
+    (8, {}, True), (6, {}, True), (4, {}, False), (8, {"A": 0}, False), (8, {"B": 1}, True), (8, {"vectors": 1}, False),
 ])  # fmt: skip
-def test_many_rows_of_an_array_that_is_read(rows, panels, is_alone):
-    kernel = in_tiles(rows, **panels).kernel()
+def test_many_rows_of_an_array_that_is_read(rows, how, is_alone):
+    kernel = in_tiles(rows, **how).kernel()
     text = emit_jit(kernel.module, kernel.name, sizes=3)
     assert "product(" in text
     assert ("noinline" in text) == is_alone
@@ -35,9 +35,9 @@ def test_many_rows_of_an_array_that_is_read(rows, panels, is_alone):
 def test_rows_of_the_result_have_addresses_anyway():
     @af.kernel
     def factors(A: af.f64[M, M]):
-        with af.for_(3), af.for_(8, M) as i, af.for_(8, M) as j, af.for_(8) as k:
+        with af.for_(8, M) as i, af.for_(8, M) as j, af.for_(8) as k:
             A[i, j] -= A[i, k] * A[k, j]
 
-    s = af.Schedule(factors).register_tile("i", "j", "k", rows=8, vectors=1, lanes=4)
+    s = af.Schedule(factors).register_tile("i", "j", "k", rows=8, vectors=2, lanes=4)
     kernel = s.kernel()
     assert "noinline" not in emit_jit(kernel.module, kernel.name, sizes=1)
