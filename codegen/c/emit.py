@@ -24,7 +24,7 @@ from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Module, Return
+from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import I1, MemRefType, VectorType
@@ -176,7 +176,7 @@ def functions_of(
             bodies.append((_ALONE if not public else "") + _function(other, faster, writer, static=True))
             before += choice(plan, made, faster, version)
         writer = Context(found, symbol, made, unit, rows, comments)
-        alone = not public and _has_many_rows(plan)
+        alone = not public and _has_many_rows(plan.func)
         bodies.append((_ALONE if alone else "") + _function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes
 
@@ -188,16 +188,18 @@ __attribute__((noinline))
 """
 
 
-def _has_many_rows(plan: Plan) -> bool:
+def _has_many_rows(function: Func) -> bool:
     """Whether a loop has several sums in vectors for each of many rows of one array, along which it goes by numbers.
 
     There is an address for each row. Where a caller is around it, gcc 12 moves them to and fro between registers. Rows
-    of what the function changes are left out: factorizations lost up to a tenth by it.
+    of an array in which the sums are stored have these addresses anyway: factorizations lost up to a tenth by it.
     """
-    written = {arg for k, arg in enumerate(plan.func.args) if k in plan.written}
-    for loop in walk(plan.func):
-        if isinstance(loop, affine.For) and any(isinstance(v.type, VectorType) for v in loop.inits):
-            loads = [op for op in loop.body if isinstance(op, affine.Load) and op.memref not in written]
+    for block in (block for op in walk(function) for block in op.blocks()):
+        stored = {op.memref for op in block if isinstance(op, affine.VectorStore)}
+        for loop in block:
+            if not isinstance(loop, affine.For) or not any(isinstance(v.type, VectorType) for v in loop.inits):
+                continue
+            loads = [op for op in loop.body if isinstance(op, affine.Load) and op.memref not in stored]
             rows = Counter(memref for memref, *_ in {(op.memref, *op.index[:-1]) for op in loads})
             if any(MANY_ROWS <= count <= len(loop.inits) // 2 for count in rows.values()):
                 return True

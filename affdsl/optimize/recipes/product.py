@@ -9,7 +9,6 @@ from copy import copy
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine
-from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
@@ -20,7 +19,6 @@ from affdsl.optimize.recipes import shared, unpacked
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.versions import in_other
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.effects import effects
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -150,7 +148,7 @@ def in_tiles(
     stays = has_large_cache(options.target) and options.contract
     for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
-            if not columns and stays and found.is_read_along_terms(nest, buffer):
+            if not columns and stays and found.lies_along_terms(nest, buffer):
                 continue
             try:
                 packing = packed(s, buffer, loop, axis, panel, lanes)
@@ -237,11 +235,8 @@ class Product(Frozen):
         ends = ((self.i, self.j), (self.j, self.i))
         return any(around.iv in bound.values() for around, loop in ends for bound in loop.lower)
 
-    def is_read_along_terms(self, nest: Nest, buffer: Buffer) -> bool:
-        """Whether all that is read of an array lies in rows, from one term to the next, and a caller's is only read."""
-        is_changed = any(buffer.root in effects(op).writes for op in walk(nest.function))
-        if buffer.kind == "argument" and is_changed:
-            return False
+    def lies_along_terms(self, nest: Nest, buffer: Buffer) -> bool:
+        """Whether all that is read of an array are rows, from one term to the next."""
         return all(nest.stride(a, self.k).motion == "contiguous" for a in self.factors if a.buffer is buffer)
 
     def panels(self, nest: Nest, *, columns: bool) -> list[tuple[Buffer, int]]:
