@@ -87,8 +87,8 @@ def turned(A: af.f64[K, M], B: af.f64[K, N], C: af.f64[M, N]):
 def changed(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
     with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
         C[i, j] += A[i, k] * B[k, j]
-    with af.for_(M) as i:
-        A[i, 0] = -1.0
+    with af.for_(M) as i, af.for_(K) as k:
+        A[i, k] = -1.0
 
 
 @pytest.mark.parametrize(("kernel", "target", "contract", "copies"), [
