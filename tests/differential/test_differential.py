@@ -27,9 +27,9 @@ from tests.differential.run import kind_of, reordered, written
 from tests.effort import some
 from tests.harness.batch import CHECKED, COMPILERS, GCC, LEVELS
 
-SEEDS = some(range(1, 101), 36)
-SANITIZED = some(range(1, 31), 12)
-KERNELS = some(range(1, 121), 40)
+SEEDS = some(range(1, 101), 24)
+SANITIZED = some(range(1, 31), 8)
+KERNELS = some(range(1, 121), 27)
 
 
 @cache
@@ -80,7 +80,7 @@ def test_clang_with_sanitizers_and_the_interpreter_agree():
 
 
 def test_checks_of_accesses_find_nothing_where_nothing_is_wrong():
-    seeds = some(SEEDS, 12)
+    seeds = some(SEEDS, 8)
     require_same(seeds, by_c([program(s) for s in seeds], [expected(s) for s in seeds], CHECKED))
 
 

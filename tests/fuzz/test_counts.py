@@ -29,7 +29,7 @@ RARE = {THREE, *(t for t in KNOWN if t.startswith(("affine-pipeline-data-transfe
 
 @cache
 def tally_of(title: str) -> Tally:
-    (made,) = counts.tallies(SEEDS[:4] if title in SLOW else SEEDS, [KNOWN[title]])
+    (made,) = counts.tallies(SEEDS[:3] if title in SLOW else SEEDS, [KNOWN[title]])
     return made
 
 

@@ -10,9 +10,10 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from tests.differential.generator import generate
+from tests.effort import some
 
 
-@pytest.mark.parametrize("seed", range(0, 120, 6))
+@pytest.mark.parametrize("seed", some(range(0, 120, 6), 13))
 def test_a_program_that_is_read_back_computes_the_same(seed):
     for program in map(generate, range(seed, seed + 6)):
         read = parse(print_op(program.module))

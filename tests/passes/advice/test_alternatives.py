@@ -132,7 +132,7 @@ def test_another_loop_is_proposed_where_it_is_parallel():
 @pytest.mark.parametrize("source", [generate, generate_with_buffers], ids=["any", "own buffers"])
 def test_every_proposal_can_be_done_and_the_program_does_the_same(source):
     seen: Counter[str] = Counter()
-    for seed in some(range(40), 16) if source is generate else some(range(25), 18):
+    for seed in some(range(40), 11) if source is generate else some(range(25), 15):
         program = source(seed)
         function = program if isinstance(program, func.Func) else program.function
         module = None if isinstance(program, func.Func) else program.module
@@ -398,7 +398,7 @@ def test_a_budget_that_is_spent_is_named():
 
 def test_the_two_iterations_of_a_refusal_run_and_meet():
     seen: Counter[str] = Counter()
-    for seed in some(range(5000, 5060), 25):
+    for seed in some(range(5000, 5060), 17):
         function = generate_with_buffers(seed)
         for verb, request in _requests(function, None):
             refused = _refusal(request, function)

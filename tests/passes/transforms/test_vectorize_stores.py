@@ -146,7 +146,7 @@ def block(r, depth, count):
 
 
 def test_random_conditions_come_to_the_same():
-    done, seeds = 0, some(range(2000), 90)
+    done, seeds = 0, some(range(2000), 60)
     for seed in seeds:
         r = random.Random(seed)
         count = itertools.count()
