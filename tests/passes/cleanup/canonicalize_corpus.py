@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +45,8 @@ class Difference:
         return size(self.ours), size(self.theirs)
 
 
-def corpus() -> list[Example]:
-    """The written programs, then the random ones."""
+def corpus(seeds: Sequence[int] = RANDOM) -> list[Example]:
+    """The written programs, then the random ones of some seeds."""
     found = []
     for path in sorted(FOLDER.glob("*.mlir")):
         for chunk in split(path):
@@ -53,7 +54,7 @@ def corpus() -> list[Example]:
             symbol = re.search(r"(?:func\.func|module)[^@]*@(\w+)", text)
             assert symbol is not None, f"{chunk.name} defines nothing"
             found.append(Example(f"{path.stem}:{symbol[1]}", text))
-    found += [Example(f"random:{seed}", mlir(generate(seed))) for seed in RANDOM]
+    found += [Example(f"random:{seed}", mlir(generate(seed))) for seed in seeds]
     return found
 
 
