@@ -126,6 +126,12 @@ def sources(kernel: af.Kernel) -> dict[str, str]:
 
 def as_interpreted(case: Case) -> Case:
     """The case with the interpreter's own outcome as what is expected, to the last bit where nothing else is said."""
+    return _interpreted(next(n for n, (*_, each) in enumerate(CASES) if each is case))
+
+
+@cache
+def _interpreted(number: int) -> Case:
+    *_, case = CASES[number]
     given = copied(case.arguments)
     returned = case.kernel.interpret(*given)
     results = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
