@@ -12,11 +12,11 @@ from tests.optimize.random import main
 from tests.optimize.ways import TARGETS, Way, random_way
 
 
-@pytest.mark.parametrize("seed", some(range(5, 200, 3), 2))
+@pytest.mark.parametrize("seed", some(range(5, 200, 2), 2))
 def test_programs_do_the_same(seed):
-    report = programs.checked(range(seed, seed + 3), random_way(seed))
+    report = programs.checked(range(seed, seed + 2), random_way(seed))
     assert [(f.program.seed, f.pipeline, f.judge, f.said) for f in report.failures] == []
-    assert report.programs == 3
+    assert report.programs == 2
 
 
 def test_what_is_wrong_as_written_says_nothing_of_the_optimizer():

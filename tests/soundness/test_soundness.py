@@ -44,9 +44,9 @@ ALONE = dict(zip(["no pass", *NAMES], pipelines(NAMES), strict=False))
 ALONE |= {name: pipelines([f"{name}{{target=avx2 threads=2}}"])[1] for name in OURS}
 TOGETHER = {"all": pipelines(NAMES)[-1], "all backwards": pipelines(NAMES[::-1])[-1]}
 EVERY = (*ALONE, *TOGETHER, OWN)
-FIRST = (*TOGETHER, OWN, *[*ALONE][::2], *[*ALONE][1::2])
-ELSEWHERE = some(FIRST, len(TOGETHER) + 1 + len(ALONE) // 2)
-"""Of each second pass by itself, and of all together, the results are also compiled, and read back as text."""
+FIRST = (*TOGETHER, OWN, *(name for first in range(3) for name in [*ALONE][first::3]))
+ELSEWHERE = some(FIRST, len(TOGETHER) + 1 + len(ALONE) // 3)
+"""Of each third pass by itself, and of all together, the results are also compiled, and read back as text."""
 
 
 @dataclass

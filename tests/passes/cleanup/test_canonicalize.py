@@ -353,7 +353,7 @@ def number(expr: affine_maps.Tree, at: dict[str, int]) -> int:
                     return a % b
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", some(range(40), 27))
 def test_maps_mean_the_same_wherever_the_counters_go(seed):
     random = Random(seed)
     low, high, step = random.randint(-4, 9), random.randint(-4, 40), random.choice([1, 1, 2, 4, 8])

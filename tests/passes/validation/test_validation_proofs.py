@@ -11,6 +11,7 @@ from affdsl.mlir.readers import parse
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.proof import equivalence
 from affdsl.passes.validation import still_fails, validate
+from tests.effort import some
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
 from tests.passes.analysis.programs import generate as generate_small
@@ -83,7 +84,7 @@ def test_rewritten_loops_are_proved():
     assert seen >= wanted
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some(range(4), 3))
 def test_what_is_proved_is_so(seed):
     random, found = Random(seed), 0
     for k in range(200 + 4 * seed, 204 + 4 * seed):
