@@ -128,15 +128,36 @@ def first_reversed(
 
     Raises LostError where an execution was lost or doubled.
     """
-    prepared = marked(before)
-    around = None
-    if module is not None:
-        around = with_fields(module, body=tuple(prepared if op is before else op for op in module.body))
-    after = change(prepared, around)
-    verify(func.Module((after,)) if around is None else _with(around, prepared, after))
-    old = executions(prepared, args(), around, externals)
-    new = executions(after, args(), around and _with(around, prepared, after), externals)
-    return compared(old, new)
+    program = Program.of(before, module, externals)
+    after = program.changed(change)
+    return compared(program.executions(program.function, args()), program.executions(after, args()))
+
+
+@dataclass(frozen=True)
+class Program:
+    """A marked function, the module that it stands in, if any, and what that calls."""
+
+    function: func.Func
+    module: func.Module | None
+    externals: Mapping[str, External] | None
+
+    @staticmethod
+    def of(
+        before: func.Func, module: func.Module | None = None, externals: Mapping[str, External] | None = None
+    ) -> Program:
+        """The program of a function that is not marked yet."""
+        prepared = marked(before)
+        return Program(prepared, module and _with(module, before, prepared), externals)
+
+    def changed(self, change: Callable[[func.Func, func.Module | None], func.Func]) -> func.Func:
+        """The marked function after a change, which keeps the rules."""
+        after = change(self.function, self.module)
+        verify(func.Module((after,)) if self.module is None else _with(self.module, self.function, after))
+        return after
+
+    def executions(self, function: func.Func, args: Sequence[Argument]) -> list[tuple[Run, Instance]]:
+        """What the marked function accesses, or one that it was made into."""
+        return executions(function, args, self.module and _with(self.module, self.function, function), self.externals)
 
 
 def _with(module: func.Module, old: func.Func, new: func.Func) -> func.Module:

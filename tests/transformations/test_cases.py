@@ -16,8 +16,9 @@ from affdsl.passes.legality.refusal import IllegalTransform
 from tests.passes.analysis.brute import Brute
 from tests.passes.analysis.traced import trace
 from tests.transformations import orders
-from tests.transformations.cases import BY_ORDER, CASES, FALSE_REFUSALS, Case, at_witness
+from tests.transformations.cases import BY_ORDER, CASES, FALSE_REFUSALS, Case, arguments, at_witness
 from tests.transformations.primitives import PRIMITIVES, Setting
+from tests.transformations.programs import module_of
 
 LEGAL = [case for case in CASES if case.expected == "legal" and str(case) not in FALSE_REFUSALS]
 REFUSED = [case for case in CASES if case.expected == "counterexample"]
@@ -175,13 +176,26 @@ def test_what_is_refused_though_it_is_legal():
     assert len(refused) <= 1
 
 
+@cache
+def marked(name: str) -> orders.Program:
+    module = module_of(name)
+    return orders.Program.of(module.functions[-1], module)
+
+
+@cache
+def executions(name: str, sizes: tuple[int, ...]) -> list[tuple[orders.Run, orders.Instance]]:
+    """What a program accesses as it is written."""
+    program = marked(name)
+    return program.executions(program.function, arguments(module_of(name).functions[-1], sizes))
+
+
 @pytest.mark.parametrize("case", LOOKED_AT, ids=str)
 def test_the_table_says_what_runs_show(case: Case):
     """Two accesses of one element, one of them writing, change places at some size: only where the table says so."""
-
+    program = marked(case.program)
     found = any(
-        orders.first_reversed(case.function, step, lambda sizes=sizes: case.arguments(sizes), case.module)
-        for step in steps(case)
+        orders.compared(executions(case.program, sizes), program.executions(after, case.arguments(sizes)))
+        for after in map(program.changed, steps(case))
         for sizes in case.sizes()
     )
     assert found == (case.expected == "counterexample")
