@@ -1,6 +1,7 @@
 """Runs one program three ways: by the interpreter, as C, and lowered by mlir-opt; all must agree."""
 
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from tests.codegen.c.compare import check
+from tests.effort import some
 from tests.harness.judges import copied
 from tests.oracles import run_mlir
 
@@ -27,11 +29,15 @@ def function(module: Module) -> object:
 
 
 def agree(text: str, folder: Path, *arguments: object, lowered: bool = True) -> tuple[list[object], tuple[object, ...]]:
-    """Run @f of a module on copies of arguments; gives the arguments afterwards, and the results."""
+    """Run @f of a module on copies of arguments; gives the arguments afterwards, and the results.
+
+    mlir-opt reads it as it was given and, each day, as it is printed in one of both forms: programs take turns.
+    """
     after, results = interpreted(text, *arguments)
     module = parse(text)
     if lowered:
-        for shown in (text, print_op(module), print_op(module, generic=True)):
+        generic = crc32(text.encode()) % 2 == 1
+        for shown in some((text, print_op(module, generic=generic), print_op(module, generic=not generic)), 2):
             given = copied(arguments)
             found = run_mlir(shown, "f", given)
             found = () if found is None else found if isinstance(found, tuple) else (found,)
