@@ -72,6 +72,18 @@ def of_first(meaning: Callable[[Number], Number]) -> Callable[..., Number]:
     return lambda x, y: known(x)
 
 
+def of_first_float(meaning: Callable[[Number], Number]) -> Callable[..., Number]:
+    """The same for floats, which are told apart as objects: both zeros are equal, and no NaN is equal to itself."""
+    known: dict[int, tuple[Number, Number]] = {}
+
+    def found(x: Number, _: Number) -> Number:
+        if id(x) not in known:
+            known[id(x)] = x, meaning(x)
+        return known[id(x)][1]
+
+    return found
+
+
 def cases_of_integers(type: ScalarType) -> list[Case]:
     found: list[Case] = []
 
@@ -140,18 +152,18 @@ def cases_of_floats(type: FloatType) -> list[Case]:
     for p in arith.FLOAT_PREDICATES:
         found.append((p, I1, lambda b, x, p=p: b.compare(p, *x), semantics.compare(p, type)))
     for kind in math.FLOAT_UNARY:
-        meaning = semantics.unary(kind, type)
-        found.append((kind, type, lambda b, x, k=kind: b.unary(k, x[0]), lambda x, y, f=meaning: f(x)))
+        meaning = of_first_float(semantics.unary(kind, type))
+        found.append((kind, type, lambda b, x, k=kind: b.unary(k, x[0]), meaning))
     for kind in math.FLOAT_TESTS:
-        meaning = semantics.unary(kind, type)
-        found.append((kind, I1, lambda b, x, k=kind: b.unary(k, x[0]), lambda x, y, f=meaning: f(x)))
+        meaning = of_first_float(semantics.unary(kind, type))
+        found.append((kind, I1, lambda b, x, k=kind: b.unary(k, x[0]), meaning))
     found.append(("negf", type, lambda b, x: b.define(type, arith.Negate, x[0]), lambda x, y: -x))
     fma = semantics.fma(type)
     found.append(("fma", type, lambda b, x: b.define(type, math.Fma, x[0], x[1], x[1]), lambda x, y: fma(x, y, y)))
     found.append(("fma2", type, lambda b, x: b.define(type, math.Fma, x[0], x[0], x[1]), lambda x, y: fma(x, x, y)))
     for n in (0, 1, 3, 10, -2):
         found.append((f"fpowi{n}", type, lambda b, x, n=n: b.binary("fpowi", x[0], b.constant(n, I32)),
-                      lambda x, y, n=n: semantics.binary("fpowi", type)(x, n)))  # fmt: skip
+                      of_first_float(lambda x, n=n: semantics.binary("fpowi", type)(x, n))))  # fmt: skip
     for target in FLOATS:
         if target != type:
             kind = "extf" if target.width > type.width else "truncf"
@@ -163,14 +175,14 @@ def cases_of_floats(type: FloatType) -> list[Case]:
                             f"{kind}_{target}_{mode}",
                             target,
                             lambda b, x, k=kind, t=target, n=number: b.cast(k, x[0], t, rounding=n),
-                            lambda x, y, f=f: f(x),
+                            of_first_float(f),
                         )
                     )
     for target in INTEGERS[:-1]:
         for kind in ("fptosi", "fptoui", *(("bitcast",) if type.width == target.width else ())):
             f = semantics.cast(kind, type, target)
             found.append(
-                (f"{kind}_{target}", target, lambda b, x, k=kind, t=target: b.cast(k, x[0], t), lambda x, y, f=f: f(x))
+                (f"{kind}_{target}", target, lambda b, x, k=kind, t=target: b.cast(k, x[0], t), of_first_float(f))
             )
     return found
 
