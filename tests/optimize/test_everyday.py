@@ -35,11 +35,13 @@ def loop_of(name):
 
 @pytest.mark.parametrize("name", [each.name for each in LOOPS] if TRIES_ALL else FEW)
 def test_it_does_what_python_does(name):
+    """Each day, loops take turns at what may be rounded in another way: nothing, or all that there is."""
     loop = loop_of(name)
     given = loop.arguments(np.random.default_rng(0), SIZE)
     results = []
+    allowed = [{}, ALL] if TRIES_ALL else [ALL if FEW.index(name) % 2 else {}]
     with np.errstate(all="ignore"):
-        for call in (loop.function, loop.kernel.optimize(threads=1), loop.kernel.optimize(threads=1, **ALL)):
+        for call in (loop.function, *(loop.kernel.optimize(threads=1, **each) for each in allowed)):
             results.append([np.copy(a) if isinstance(a, np.ndarray) else a for a in given])
             call(*results[-1])
     for found in results[1:]:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.passes.validation import validate
+from affdsl.passes.validation.execution import MOST_ITERATIONS
 from benchmarks.layers import attention
-from tests.effort import some
+from tests.effort import TRIES_ALL, some
 
 D, E, T = af.symbols("D E T")
 ALL = {"contract": True, "reassociate": True, "reciprocal": True, "approximate": True}
@@ -85,8 +87,12 @@ def test_attention_is_one_loop_over_strips_of_rows(target):
 
 
 def test_sums_of_rows_stand_between_products_of_any_kind():
-    fast = normed.optimize("avx2", threads=3, reassociate=True, validate=True)
+    fast = normed.optimize("avx2", threads=3, reassociate=True)
     assert "in strips of 16 rows" in fast.explain()
+    most = MOST_ITERATIONS if TRIES_ALL else 20_000
+    report = validate(normed.module, fast.module, reassociated=True, most_iterations=most)
+    assert report.failure is None
+    assert not report.unchecked
     for sizes in SIZES:
         wanted, found = matrices(*sizes), matrices(*sizes)
         normed(*wanted)
@@ -109,6 +115,8 @@ def test_where_it_does_not_fit_other_recipes_do(kernel, options):
     fast = kernel.optimize("avx2", **options)
     assert "strips of 16 rows" not in fast.explain()
     assert "a product of matrices" in fast.explain()
+    if kernel is attention and options["threads"] == 1 and not TRIES_ALL:
+        return  # what such recipes leave is seen in the others
     given = rows(40, 60) if kernel is attention else matrices(40, 50, 60)
     wanted, found = [x.copy() for x in given], [x.copy() for x in given]
     kernel(*wanted)
