@@ -88,8 +88,11 @@ def arguments(kernel, sizes):
 
 @pytest.mark.parametrize("kernel", SHAPES, ids=lambda k: k.name)
 def test_boxes_of_iterations_run_by_rows(kernel):
+    """Each day in one order, which is not the same for all kernels."""
     loops = ("i", "j", "k") if kernel in (cube, turned) else ("i", "j")
-    for order in some(list(permutations(loops)), 2):
+    orders = list(permutations(loops))
+    turn = 3 * [*SHAPES].index(kernel) % len(orders)
+    for order in some(orders[turn:] + orders[:turn], 1):
         widths = (2, 5, 3)[: len(loops)]
         made = af.Schedule(kernel, validate=kernel is not counted).vectorize(order, widths, tail="masked").kernel()
         assert max(ranks(made.module)) == len(loops)
