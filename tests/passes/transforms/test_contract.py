@@ -8,6 +8,7 @@ import pytest
 import affdsl as af
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.traverse import walk
+from tests.effort import some
 
 N = af.symbols("N")
 
@@ -138,7 +139,7 @@ def mixed(sum_of):
     return f
 
 
-@pytest.mark.parametrize(("sum_of", "as_it_is", "in_any_order"), [
+SUMS = [
     (lambda x, y, a, b, c: a * x + b * y + 0.5, (1, 2), (2, 0)),
     (lambda x, y, a, b, c: a * x + b * y + c, (1, 2), (2, 0)),
     (lambda x, y, a, b, c: c + (a * x + b * y), (1, 2), (2, 0)),
@@ -149,8 +150,12 @@ def mixed(sum_of):
     (lambda x, y, a, b, c: a * x + y + 0.5, (1, 1), (1, 1)),
     (lambda x, y, a, b, c: (a * x + b * y) * x + 0.5, (2, 1), (2, 1)),
     (lambda x, y, a, b, c: a * x + b * y - 0.5, (1, 2), (1, 2)),
-])  # fmt: skip
-@pytest.mark.parametrize("width", [0, 4])
+]  # fmt: skip
+IN_TURN = [(*each, width) for n, each in enumerate(SUMS) for width in some((0, 4) if n % 2 else (4, 0), 1)]
+"""Each day, sums take turns: one is on vectors, and the next one is not."""
+
+
+@pytest.mark.parametrize(("sum_of", "as_it_is", "in_any_order", "width"), IN_TURN)
 def test_a_number_is_added_to_the_first_product_in_any_order(sum_of, as_it_is, in_any_order, width):
     kernel = mixed(sum_of)
     x, y = np.random.default_rng(1).random((2, 23)) * 3
