@@ -31,7 +31,7 @@ def function(module: Module) -> object:
 def agree(text: str, folder: Path, *arguments: object, lowered: bool = True) -> tuple[list[object], tuple[object, ...]]:
     """Run @f of a module on copies of arguments; gives the arguments afterwards, and the results.
 
-    mlir-opt reads it as it was given and, each day, as it is printed in one of both forms: programs take turns.
+    mlir-opt reads it as it was given and as it is printed, every other program in one of both forms.
     """
     after, results = interpreted(text, *arguments)
     module = parse(text)

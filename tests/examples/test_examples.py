@@ -191,7 +191,7 @@ COMPILED = [
     for number in range(len(KERNELS))
     for compiler, openmp in (SERIAL, *some([*OTHERS[number % 3 :], *OTHERS[: number % 3]], 1))
 ]
-"""Each kernel, by gcc without threads, and in the other ways: each day, kernels take turns at one of these."""
+"""Each kernel, by gcc without threads, and in one of the other ways, or in all."""
 
 
 @pytest.mark.parametrize(

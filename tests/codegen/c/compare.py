@@ -55,7 +55,7 @@ def compile_silently(
 def check_compiles(module: Module, entry: str, folder: Path, *, sizes: int = 0) -> str:
     """Compile what emit gives with every compiler, with and without OpenMP, and its header as C++; gives the source.
 
-    Each day each compiler has one of both, and one compiler reads the header: sources take turns.
+    Unless all is tried, each compiler has one of both, and one compiler reads the header: sources take turns.
     """
     made = emit(module, entry, sizes=sizes)
     if (made.source, made.header) in _compiled:

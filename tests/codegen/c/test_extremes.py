@@ -17,7 +17,7 @@ SETS = {
 }  # fmt: skip
 
 FEW = {"avx512": ("f32", "u8"), "avx2": ("f32", "i64"), "sse4.2": ("u8", "i64"), "portable": ("f32", "u8")}
-"""Types that each set of instructions has each day."""
+"""Types that are tried with each set of instructions, if not all are."""
 
 
 def extremes(dtype: str) -> af.Kernel:

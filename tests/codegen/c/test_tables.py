@@ -211,7 +211,7 @@ def agree(name: str, type: ScalarType, expected: np.ndarray, got: np.ndarray, x:
 @pytest.mark.parametrize("way", some(range(len(EVERY)), 1))
 @pytest.mark.parametrize("type", [*INTEGERS, *FLOATS], ids=str)
 def test_every_kind(tmp_path: Path, type, way):
-    """With each way to compile; each day, types take turns at these."""
+    """Each type with one of the ways to compile, or with all."""
     compiler, flags = EVERY[(way + [*INTEGERS, *FLOATS].index(type)) % len(EVERY)]
     cases = cases_of_floats(type) if isinstance(type, FloatType) else cases_of_integers(type)
     pairs = list(itertools.product(numbers(type), repeat=2))

@@ -37,7 +37,7 @@ def edges(element, n, seed):
 
 
 def assert_as_interpreted(text, arrays, folder, turn=0, ways=1):
-    """C is the same as the interpreter to the bit, however it is compiled: each day in so many ways, from one on."""
+    """C is the same as the interpreter to the bit, compiled in so many of the ways from one on, or in all."""
     module = parse(text)
     wanted = copied(arrays)
     run(module.functions[-1], *wanted, module=module, uninitialised="poison")
@@ -199,7 +199,7 @@ MASKS = [*KINDS, ("f32", 4), ("f64", 4), ("i32", 4), ("i8", 32), ("i8", 64)]
 
 @pytest.mark.parametrize(("element", "lanes"), MASKS)
 def test_masks_touch_nothing_else(element, lanes, tmp_path):
-    """The arrays end where nobody may read or write; each day, types take turns at the ways to compile."""
+    """The arrays end where nobody may read or write; each type is compiled in one of the ways, or in all."""
     turn = MASKS.index((element, lanes)) % 3
     text = MASKED.format(n=lanes, t=element, sum="addf" if element[0] == "f" else "addi")
     module = parse(text)

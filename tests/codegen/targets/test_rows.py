@@ -53,7 +53,7 @@ CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_")
 
 
 def numbers_of(name):
-    """Which rows a machine tries: each day those of its own, and every third one of the others, in turn."""
+    """Which rows a machine tries: those of its own, and of the others every third one, or all."""
     turn = [*MACHINES].index(name) % 3
     own = {row for target in TARGETS if target.name == name for row in target.rows}
     return [k for k, row in enumerate(ROWS) if TRIES_ALL or row in own or k % 3 == turn]
@@ -220,7 +220,7 @@ WAYS = [
     for n, (name, ways) in enumerate(MACHINES.items())
     for k in range(len(ways) if TRIES_ALL else 1)
 ]
-"""Each instruction set, and which of the compilers for it: each day they take turns."""
+"""Each instruction set, and which of the compilers for it."""
 
 
 @pytest.mark.parametrize(("name", "which"), WAYS)
