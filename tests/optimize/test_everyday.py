@@ -35,7 +35,7 @@ def loop_of(name):
 
 @pytest.mark.parametrize("name", [each.name for each in LOOPS] if TRIES_ALL else FEW)
 def test_it_does_what_python_does(name):
-    """Each day, loops take turns at what may be rounded in another way: nothing, or all that there is."""
+    """Unless all is tried, loops take turns at what may be rounded in another way: nothing, or all that there is."""
     loop = loop_of(name)
     given = loop.arguments(np.random.default_rng(0), SIZE)
     results = []

@@ -44,7 +44,7 @@ FEW = ("gemm", "atax", "trmm", "seidel-2d", "jacobi-2d")
 
 @pytest.mark.parametrize("name", [each.name for each in SUITE] if TRIES_ALL else FEW)
 def test_polybench_does_the_same(name):
-    """Each day, kernels take turns at the ways."""
+    """Unless all is tried, kernels take turns at the ways."""
     ways = WAYS if TRIES_ALL else (WAYS[FEW.index(name)],)
     assert list(wrong([named(name)], ways)) == []
 

@@ -46,7 +46,7 @@ TARGETS = ("avx512", "avx2", "neon")
     [(name, target) for n, name in enumerate(KERNELS) for target in some(TARGETS[n:] + TARGETS[:n], 1)],
 )
 def test_they_are_taken_where_the_order_is_that_of_the_text(name, target):
-    """Each day, kernels take turns at the targets."""
+    """Unless all is tried, kernels take turns at the targets."""
     kernel = KERNELS[name]
     fast = kernel.optimize(target, threads=1)
     assert "and sums are made in the order of the text; 8 iterations of" in fast.explain()

@@ -14,7 +14,7 @@ FLAGS = {"avx512": "", "avx2": " -mno-avx512f", "sse4.2": " -mno-avx", "portable
 ALL = ("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32")
 PAIRS = [(a, b) for a in ALL for b in ALL if a != b and "f" in a + b and b[0] != "u"]
 FEW = [("f32", "i32"), ("f64", "i32"), ("f64", "i64"), ("u8", "f32"), ("i16", "f64"), ("f32", "f64")]
-"""Each day, sets of instructions take turns at every second one of these."""
+"""Unless all is tried, sets of instructions take turns at every second one of these."""
 
 
 def converted(source: str, target: str) -> af.Kernel:

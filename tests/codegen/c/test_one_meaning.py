@@ -94,7 +94,7 @@ void every(int64_t n, const {type} *a, const {type} *b, {type} *c)
 @pytest.mark.parametrize("carried", ["", "carried_"])
 @pytest.mark.parametrize("stem", KINDS)
 def test_extremes_of_zeros_and_nan(stem: str, carried: str, tmp_path: Path) -> None:
-    """Each day, functions and types take turns at the ways to compile."""
+    """Unless all is tried, functions and types take turns at the ways to compile."""
     ways = [("gcc", ("-O1",)), ("gcc", ("-O3", "-fno-trapping-math")), ("clang-22", ("-O2",))]
     for turn, (type, name) in enumerate(((F64, "double"), (F32, "float")), [*KINDS].index(stem) + len(carried)):
         with quiet():

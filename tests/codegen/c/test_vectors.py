@@ -44,7 +44,7 @@ FLOATS = [p for p in PROGRAMS if "f32" in p.text and "i32" not in p.text and "f6
 OF_TYPES = [
     (program, type) for n, program in enumerate(FLOATS[::7]) for type in some([*HALVES[n % 3 :], *HALVES[: n % 3]], 1)
 ]
-"""Each day, programs take turns at the types."""
+"""Unless all is tried, programs take turns at the types."""
 
 
 @pytest.mark.parametrize(("program", "type"), OF_TYPES, ids=[f"{program.name}-{type}" for program, type in OF_TYPES])

@@ -88,7 +88,7 @@ def arguments(kernel, sizes):
 
 @pytest.mark.parametrize("kernel", SHAPES, ids=lambda k: k.name)
 def test_boxes_of_iterations_run_by_rows(kernel):
-    """Each day in one order, which is not the same for all kernels."""
+    """Unless all is tried, in one order, which is not the same for all kernels."""
     loops = ("i", "j", "k") if kernel in (cube, turned) else ("i", "j")
     orders = list(permutations(loops))
     turn = 3 * [*SHAPES].index(kernel) % len(orders)

@@ -82,7 +82,7 @@ PROGRAM = """func.func @f(%A: memref<?xT>, %B: memref<?xT>, %n: index) {
 IN_TURN = [
     (function, type) for n, function in enumerate(FUNCTIONS) for type in some([*TYPES][n % 2 :] + [*TYPES][: n % 2], 1)
 ]
-"""Each day, functions take turns at the types."""
+"""Unless all is tried, functions take turns at the types."""
 
 
 @pytest.mark.parametrize(("function", "type"), IN_TURN)

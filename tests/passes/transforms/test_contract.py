@@ -152,7 +152,7 @@ SUMS = [
     (lambda x, y, a, b, c: a * x + b * y - 0.5, (1, 2), (1, 2)),
 ]  # fmt: skip
 IN_TURN = [(*each, width) for n, each in enumerate(SUMS) for width in some((0, 4) if n % 2 else (4, 0), 1)]
-"""Each day, sums take turns: one is on vectors, and the next one is not."""
+"""Unless all is tried, sums take turns: one is on vectors, and the next one is not."""
 
 
 @pytest.mark.parametrize(("sum_of", "as_it_is", "in_any_order", "width"), IN_TURN)

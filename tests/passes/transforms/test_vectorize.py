@@ -705,7 +705,7 @@ def test_a_schedule_is_vectorized_and_runs_in_c(loop, tail):
 
 @pytest.mark.parametrize("tail", ["scalar", "masked"])
 def test_mlir_opt_reads_it(tail):
-    """Each day each program with one tail; they take turns."""
+    """Unless all is tried, each program with one tail; they take turns."""
     mine = slice(0 if TRIES_ALL else int(tail == "masked"), None, 1 if TRIES_ALL else 2)
     loaded = "%a = affine.load %A[%i] : memref<?xf32>\n"
     bodies = [f"affine.for %i = 0 to %n {{\n{body}\n}}" for body in STATEMENTS.values()]
