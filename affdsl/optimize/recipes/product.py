@@ -17,6 +17,7 @@ from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.vectors import ways
 from affdsl.optimize.versions import in_other
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
@@ -145,7 +146,7 @@ def in_tiles(
     if cut == "columns":  # each chunk has its panels of B, and those of A are of all
         of_b, of_a = i, next(name for name in (j_tile, i) if name in left)
     chunks = {"rows": i_tile, "columns": j_tile}.get(cut or "")
-    stays = has_large_cache(options.target) and options.contract
+    stays = options.contract and has_large_cache(options.target) and ways(options) > rows
     for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             if not columns and stays and found.lies_along_terms(nest, buffer):
