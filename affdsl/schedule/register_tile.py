@@ -63,7 +63,7 @@ def _parts(s: Schedule, tiled: Sequence[str], k: str) -> tuple[Sequence[str], Se
     parts = _taken_apart(s, tiled)
     sums = [part for part in parts if len(part) > len(tiled)]
     if len(sums) != 1 or len(sums[0]) != len(tiled) + 1:
-        raise problem(ScheduleError, f"cannot register_tile: {tiled[-1]} holds one loop {k}, and no others")
+        raise problem(ScheduleError, f"cannot register_tile: {tiled[-1]} must hold the loop {k} and no other loops")
     return sums[0], [part for part in parts if part is not sums[0]]
 
 

@@ -134,7 +134,7 @@ def test_two_loops_of_sums_are_refused():
 
     s = af.Schedule(twice)
     before = str(s)
-    with pytest.raises(af.ScheduleError, match="cannot register_tile: j holds one loop k, and no others"):
+    with pytest.raises(af.ScheduleError, match="cannot register_tile: j must hold the loop k and no other loops"):
         s.register_tile("i", "j", "k", rows=2, vectors=2, lanes=4)
     assert str(s) == before
 

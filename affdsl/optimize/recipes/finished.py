@@ -23,11 +23,11 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
 
 MOST = 16
-"""How many operations there are with the loop of the sums at most: a tile has so many for each of its vectors."""
+"""How many operations the body around the sums may have, their loop among them: a tile has all for each vector."""
 LONG = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi", "remf")
-"""What is long code on vectors, as functions of the C library are."""
+"""Operations that are long code on vectors, as functions of the C library are."""
 LANES = 4
-"""With so many lanes it is tried whether a loop gains on vectors."""
+"""With so many lanes it is asked whether a loop gains on vectors: most of its work is lane by lane, or is not."""
 
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, str]:
@@ -36,13 +36,13 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, str]:
         for i, j: { C[i, j] = 0; for k: C[i, j] += A[i, k] * B[k, j]; C[i, j] = C[i, j] * x }   ->
         for i, j by tiles: { C[tile] = 0; for k: C[tile] += A[tile, k] * B[k, tile]; C[tile] = C[tile] * x }
 
-    So the result is stored once. A sum has all of its terms in one tile, which pays as long as what a tile reads stays
-    in the nearest caches: with other sizes, a copy of the loops runs that is left as it was.
+    So the result comes to the nearest cache once, not three times. A sum has all of its terms in one tile, which pays
+    as long as what a tile reads stays in the nearest caches: with other sizes, a copy of the loops runs that is left as
+    it was. Raises UnfitError.
 
     Returns
     -------
     The schedule; the name of the outermost loop of that copy, empty if there is none; what was done.
-    Raises UnfitError.
     """
     *batch, i, j, k = _loops(s, root)
     nest, found = _product(s, root)
@@ -78,9 +78,9 @@ def _loops(s: Schedule, root: str) -> list[str]:
     if not any(isinstance(op, affine.Store) for op in body[body.index(loops[-1]) :]):
         raise UnfitError("nothing is made of its sums")
     if len(body) > MOST:
-        raise UnfitError(f"more than {MOST} operations stand with its sums")
+        raise UnfitError(f"the body around its sums has more than {MOST} operations")
     if any(is_library_call(op) or getattr(op, "kind", "") in LONG for op in body):
-        raise UnfitError("functions or whole quotients stand with its sums")
+        raise UnfitError("integer divisions, remainders or library functions stand beside its sums")
     return names
 
 

@@ -1,5 +1,7 @@
 """Kernels that are compiled by themselves, beside what takes the arguments of a call apart."""
 
+import re
+
 import pytest
 
 import affdsl as af
@@ -27,8 +29,8 @@ def in_tiles(rows, vectors=2, **panels):
 def test_many_rows_of_an_array_that_is_read(rows, how, is_alone):
     kernel = in_tiles(rows, **how).kernel()
     text = emit_jit(kernel.module, kernel.name, sizes=3)
-    assert "product(" in text
-    assert ("noinline" in text) == is_alone
+    assert bool(re.search(r"noinline\)\)\n#endif\nstatic \w+ product\(", text)) == is_alone
+    assert "static" in text.partition(" product(")[0].rpartition("\n")[2], "it has no other caller"
     assert "noinline" not in kernel.c()
 
 
