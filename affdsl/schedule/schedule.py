@@ -253,7 +253,8 @@ class Schedule(ShownAsText, Generic[P, R]):
         ----------
         reassociate
             Allow a constant, or what is known before the loop, to be added first to a sum of products: then each of
-            them takes part in one operation.
+            them takes part in one operation. Allow like terms to be added first, too, where that takes fewer
+            operations: 0.5 * (a - 2 * b) + 0.5 * c + 2 * b is 0.5 * (a + c) + b.
         """
         return self._take("contract", loop, reassociate=reassociate)
 

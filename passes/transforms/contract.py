@@ -13,6 +13,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import fresh, map_blocks, rewrite, walk, with_fields
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.like_terms import with_like_terms
 from affdsl.passes.transforms.loops.nests import loop_of_any_kind
 
 
@@ -31,9 +32,10 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
         The induction variable of the loop, which may be parallel.
     reassociate
         Allow sums in another order: where products are added before a constant, or a value from before the loop, that
-        is added to the first one.
+        is added to the first one; and like terms are taken together where that takes fewer operations.
 
-            s = a * b + c * d + 1   ->   s = fma(c, d, fma(a, b, 1))
+            s = a * b + c * d + 1                     ->   s = fma(c, d, fma(a, b, 1))
+            s = 0.5 * (a - 2 * b) + 0.5 * c + 2 * b   ->   s = fma(0.5, a + c, b)
     module
         What the function stands in. Nothing is asked of it here.
 
@@ -66,9 +68,12 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
     """
     what = f"contract products and sums in loop {name(iv)}"
     loop = loop_of_any_kind(function, iv, what)
-    uses = Counter(v for op in walk(function) for v in op.reads())
+    uses = _uses(function)
     if reassociate:
-        early = map_blocks(loop, _NumbersFirst(loop, uses).block)
+        early = with_like_terms(loop, uses, _lateness(loop))
+        uses += _uses(early)
+        uses -= _uses(loop)
+        early = map_blocks(early, _NumbersFirst(early, uses).block)
         function, loop = rewrite(function, lambda op: early if op is loop else None), early
     products = {op.result: op for op in walk(loop) if _is(op, "mulf") and uses[op.result] == 1}
     kept, late = _computed_again(products.values()), _lateness(loop)
@@ -97,6 +102,11 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
         raise refusal(loop, what, "no sum in it takes a product that nothing else reads")
     inside = rewrite(inside, lambda op: () if op in taken else None)
     return rewrite(function, lambda op: inside if op is loop else None)
+
+
+def _uses(root: Op) -> Counter[Value]:
+    """How often each value is read."""
+    return Counter(v for op in walk(root) for v in op.reads())
 
 
 def _is(op: Op | None, kind: str) -> TypeGuard[arith.Binary]:

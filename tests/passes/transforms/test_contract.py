@@ -1,5 +1,6 @@
 """A product and a sum in one operation: where it is one, what it computes, and that it is asked for."""
 
+from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
@@ -184,3 +185,101 @@ def test_a_sum_in_another_order_is_rounded_in_another_order():
     first = [float(Fraction(0.1) * Fraction(e) + Fraction(0.5)) for e in x.tolist()]
     pairs = zip(first, y.tolist(), strict=True)
     assert found.tolist() == [float(Fraction(1 / 3) * Fraction(e) + Fraction(s)) for s, e in pairs]
+
+
+def weighted(sum_of, type=af.f64):
+    """A kernel whose results are sums of multiples of three numbers."""
+
+    @af.kernel
+    def f(x: type[N], y: type[N], z: type[N], w: type[N]):
+        with af.for_(N) as i:
+            w[i] = sum_of(x[i], y[i], z[i])
+
+    return f
+
+
+def operations(kernel):
+    """How many products and sums there are in a kernel, together in one and others, and what is negated."""
+    ops = [op for op in walk(kernel.func) if isinstance(op, math.Fma | arith.Binary | arith.Negate)]
+    kinds = [getattr(op, "kind", op.name) for op in ops]
+    return tuple(
+        sum(kind in some for kind in kinds) for some in (("math.fma",), ("addf", "subf", "mulf"), ("arith.negf",))
+    )
+
+
+LIKE_TERMS = [
+    # What is computed, and its operations as it is, and with like terms together.
+    (lambda x, y, z: 0.125 * (x - 2.0 * y) + 0.125 * (z - 2.0 * y) + y, (3, 2, 2), (1, 2, 0)),
+    (lambda x, y, z: x - (y - (z - x * 3.0)), (1, 2, 1), (1, 1, 0)),
+    (lambda x, y, z: (0.5 * x + y) + (0.5 * z - y * 2.0), (2, 2, 1), (1, 1, 1)),
+    # As many operations as before, or fewer.
+    (lambda x, y, z: 0.5 * x + (2.0 * z - 0.5 * y), (2, 1, 1), (2, 1, 1)),
+    (lambda x, y, z: 0.5 * x + z - 0.5 * y, (2, 0, 1), (2, 0, 1)),
+    (lambda x, y, z: 0.5 * x + 0.5 * y + 0.5 * z, (2, 1, 0), (2, 1, 0)),
+    (lambda x, y, z: 0.5 * x + 0.25 * y + z, (1, 2, 0), (2, 0, 0)),
+    # No number of the type, and 0: what is infinite would no longer be.
+    (lambda x, y, z: 0.1 * x + 0.3 * x + z * y, (2, 1, 0), (2, 1, 0)),
+    (lambda x, y, z: 2.0 * x + y - 2.0 * x, (2, 0, 1), (2, 0, 1)),
+    # Products of what is loaded are terms.
+    (lambda x, y, z: x * y + x * z, (1, 1, 0), (1, 1, 0)),
+]
+
+
+@pytest.mark.parametrize(("sum_of", "as_it_is", "together"), LIKE_TERMS)
+@pytest.mark.parametrize("width", some((0, 4), 1))
+def test_like_terms_are_together_where_that_is_fewer_operations(sum_of, as_it_is, together, width):
+    x, y, z = np.random.default_rng(5).integers(-1000, 1000, (3, 23)) * 16.0
+    kernel = weighted(sum_of)
+    wanted = np.zeros(23)
+    kernel(x, y, z, wanted)
+    for reassociate, counts in ((False, as_it_is), (True, together)):
+        s = af.Schedule(kernel)
+        if width:
+            s.vectorize("i", width, tail="masked")
+        made = s.contract("i", reassociate=reassociate).kernel()
+        assert operations(made) == counts
+        found = np.zeros(23)
+        made(x, y, z, found)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def random_sum(random, depth):
+    """A function of three numbers: sums, differences and multiples of them, nested so deep."""
+    kind = random.integers(0, 5) if depth else 5
+    if kind == 5:
+        which = int(random.integers(0, 3))
+        return lambda *given: given[which]
+    left, right = (random_sum(random, depth - 1) for _ in range(2))
+    factor = float(random.choice([-2.0, -1.0, -0.5, 0.25, 0.5, 2.0, 3.0]))
+    return [
+        lambda *given: left(*given) + right(*given),
+        lambda *given: left(*given) - right(*given),
+        lambda *given: factor * left(*given),
+        lambda *given: left(*given) * factor + right(*given),
+        lambda *given: -left(*given) + right(*given),
+    ][kind]
+
+
+@pytest.mark.parametrize("type", [af.f32, af.f64])
+def test_random_sums_are_the_same_where_nothing_is_rounded_and_take_no_more_operations(type):
+    random = np.random.default_rng(11)
+    dtype = {af.f32: np.float32, af.f64: np.float64}[type]
+    x, y, z = (random.integers(-50, 50, (3, 9)) * 256).astype(dtype)
+    changed = 0
+    for _ in range(40):
+        kernel = weighted(random_sum(random, 4), type)
+        fused, others, _ = operations(kernel)
+        made = []
+        for reassociate in (False, True):
+            s = af.Schedule(kernel)
+            with suppress(af.IllegalTransform):  # there is no product in some
+                s.contract("i", reassociate=reassociate)
+            made.append(s.kernel())
+        counts = [sum(operations(each)[:2]) for each in made]
+        assert counts[1] <= counts[0] <= fused + others
+        changed += counts[1] < counts[0]
+        wanted, found = np.zeros((2, 9), dtype)
+        kernel.interpret(x, y, z, wanted)
+        made[1].interpret(x, y, z, found)
+        assert found.tolist() == wanted.tolist()
+    assert changed > 10
