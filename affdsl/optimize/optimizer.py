@@ -197,9 +197,10 @@ def _rounding(options: Options) -> Iterator[tuple[str, str]]:
 
 def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
     """Run outermost loops in parallel that hold others, where that is legal, but for those of small sizes."""
-    for row in list(s.loops()):
-        inside = [each for each in s.loops() if each.names[0] in names_in(s, row.names[0])]
-        if row.depth or row.names[0] in small or len(inside) < 2 or any(each.is_parallel for each in inside):
+    for row in [row for row in s.loops() if row.depth == 0]:
+        names = names_in(s, row.names[0])
+        inside = [each for each in s.loops() if each.names[0] in names]
+        if row.names[0] in small or len(inside) < 2 or any(each.is_parallel for each in inside):
             continue
         try:
             _require_none_in_the_way(s, row)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import UNTOUCHED, Block, Op, roles
 from affdsl.ir.debugging import printed
 from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -245,11 +245,14 @@ class Accesses:
             self.domains[op] = domain
             self.order[op] = len(self.order)
             yield from sorted(self._of(op, domain), key=lambda access: access.kind)  # "read" < "write"
-            for inside, inner in self.scope.blocks(op, domain):
-                yield from self._in_block(inner, inside)
+            if roles(type(op)).regions:
+                for inside, inner in self.scope.blocks(op, domain):
+                    yield from self._in_block(inner, inside)
 
     def _of(self, op: Op, domain: Domain) -> Iterator[Access]:
         """What an operation itself does, without its blocks."""
+        if op.memory is UNTOUCHED:  # as it is of most
+            return
         match op:
             case affine.Load():
                 yield self._element(op, "read", op.memref, op.index, domain)

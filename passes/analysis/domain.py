@@ -211,8 +211,11 @@ class Scope:
 
     def polynomial(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
         """As `expr`, with the products and quotients of symbols that isl cannot express."""
-        known = (*domain.ivs, *domain.locals)
-        if all(atom in known for atom, _ in expr.terms):  # as almost always
+        ivs, locals = domain.ivs, domain.locals
+        for atom, _ in expr.terms:
+            if atom not in ivs and atom not in locals:
+                break
+        else:  # as almost always
             return expr, domain
         if self._products:
             expr = self._multiplied_out(expr)

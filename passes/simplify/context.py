@@ -177,7 +177,9 @@ class Context(Frozen):
             found.update(dict.fromkeys(new))
             fresh = {v for f in new for v in f.reads} - reached
             reached |= fresh
-        return tuple(found)[:MOST_FACTS]
+        nearest = dict.fromkeys([*found][:MOST_FACTS])
+        # In the order of the context, questions about different values are about the same list: isl has it already.
+        return tuple(dict.fromkeys((*(f for f in self.facts if f in nearest), *nearest)))
 
     def _asked(self, exprs: Sequence[Affine]) -> tuple[Constraint, ...]:
         """The relevant facts, less those with which there would be too many quotients in a question about exprs."""
@@ -298,6 +300,10 @@ def _consequences(fact: Constraint, of: RangeOf) -> Iterator[tuple[Value, Range]
 
 def _ends_of_terms(expr: Affine, of: RangeOf) -> Iterator[tuple[Value, Range]]:
     """What expr >= 0 says of the values in it."""
+    values = [(atom, c) for atom, c in expr.terms if isinstance(atom, Value)]
+    if len(values) == len(expr.terms):
+        yield from _ends_of_values(values, expr.constant, of)
+        return
     for k, (atom, c) in enumerate(expr.terms):
         most = range_of(Affine((*expr.terms[:k], *expr.terms[k + 1 :]), expr.constant), of).high
         if most is None:
@@ -309,6 +315,20 @@ def _ends_of_terms(expr: Affine, of: RangeOf) -> Iterator[tuple[Value, Range]]:
             case FloorDiv(dividend, int() as divisor):
                 inner = dividend - low * divisor if low is not None else (high or 0) * divisor + divisor - 1 - dividend
                 yield from _ends_of_terms(inner, of)
+
+
+def _ends_of_values(terms: Sequence[tuple[Value, int]], constant: int, of: RangeOf) -> Iterator[tuple[Value, Range]]:
+    """As `_ends_of_terms` of a sum of multiples of values, which most facts are: it makes no expressions for that."""
+    for value, c in terms:
+        most = constant
+        for other, factor in terms:
+            if other is not value:
+                end = of(other).high if factor > 0 else of(other).low
+                if end is None:
+                    break
+                most += factor * end
+        else:
+            yield value, between(-(most // c), None) if c > 0 else between(None, most // -c)
 
 
 def _congruences(expr: Affine, of: RangeOf) -> Iterator[tuple[Value, Range]]:
