@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Block, Lanewise, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Call, Func
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
@@ -106,6 +106,8 @@ class _Sizes:
                 self._block(inner)
 
     def _op(self, op: Op) -> None:
+        if isinstance(op, Lanewise) and not any(isinstance(v.type, IndexType | IntegerType) for v in op.defines()):
+            return  # most compute floats
         exprs = [self._expr(expr) for expr in affine_exprs(op)]
         match op:
             case affine.For(iv=iv, step=step):

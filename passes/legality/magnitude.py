@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Affine
 from affdsl.ir.magnitude import FACTOR, NUMBER, factors_and_constants
 from affdsl.ir.traverse import affine_exprs, gathered
 from affdsl.passes.legality.refusal import refusal
@@ -31,18 +32,23 @@ def require_small(before: Func, after: Func, call: str) -> None:
 
 def _largest(function: Func) -> dict[str, int]:
     """The largest factor of a counter or size, and the largest step or constant, without their signs."""
-    found = {"factor": 0, "number": 0}
-    for kind, number in gathered(function, _numbers):
-        found[kind] = max(found[kind], abs(number))
-    return found
+    found = gathered(function, _numbers)
+    return {"factor": max((f for f, _ in found), default=0), "number": max((n for _, n in found), default=0)}
 
 
-def _numbers(op: Op) -> Iterator[tuple[str, int]]:
+def _numbers(op: Op) -> list[tuple[int, int]]:
+    """The largest factor and number of each expression of an operation, and its steps."""
     match op:
         case affine.For(step=step):
-            yield "number", step
+            steps: tuple[int, ...] = (step,)
         case affine.Parallel(steps=steps):
-            yield from (("number", step) for step in steps)
-    for expr in affine_exprs(op):
-        for factor, constant in factors_and_constants(expr):
-            yield from (("factor", factor), ("number", constant))
+            pass
+        case _:
+            steps = ()
+    return [*((0, abs(step)) for step in steps), *map(_in_expression, affine_exprs(op))]
+
+
+@lru_cache(maxsize=5000)
+def _in_expression(expr: Affine) -> tuple[int, int]:
+    found = [*factors_and_constants(expr)]
+    return max(factor for factor, _ in found), max(constant for _, constant in found)

@@ -9,7 +9,7 @@ from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.traverse import map_blocks, substitute, walk
+from affdsl.ir.traverse import gathered, map_blocks, substitute, walk
 from affdsl.passes.analysis.effects import NONE, Effects, effects, may_do_anything
 from affdsl.passes.analysis.storage import Storage, storage_of
 
@@ -59,7 +59,8 @@ class _Sharing:
         self._given = function, module
         self._storage: Storage | None = None
         self._old = {id(op) for op in walk(before)}
-        self._plain = {v for op in walk(function) for v in _plain_operands(op)}
+        self._plain = {*gathered(function, _plain_operands)}
+        self._aliases: dict[tuple[Value, Value], bool] = {}
         self._new: dict[Value, Term] = {}
         self._pure: dict[Hashable, tuple[Value, ...]] = {}
         body = self._block(function.body, {})
@@ -118,11 +119,13 @@ class _Sharing:
                         del loads[key]
 
     def _may_alias(self, a: Value, b: Value) -> bool:
-        if a is b:
-            return True
-        if self._storage is None:
-            self._storage = storage_of(*self._given)
-        return self._storage.may_alias(self._storage.buffer(a), self._storage.buffer(b))
+        found = a is b or self._aliases.get((a, b))
+        if found is None:
+            if self._storage is None:
+                self._storage = storage_of(*self._given)
+            found = self._storage.may_alias(self._storage.buffer(a), self._storage.buffer(b))
+            self._aliases[a, b] = found
+        return found
 
 
 def _only_reads(found: Effects) -> bool:
