@@ -42,7 +42,7 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
     Raises
     ------
     IllegalTransform
-        If no sum in the loop takes a product that nothing else reads.
+        If no sum in the loop takes a product that nothing else reads, nor has like terms that are taken together.
 
     References
     ----------
@@ -68,9 +68,9 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
     """
     what = f"contract products and sums in loop {name(iv)}"
     loop = loop_of_any_kind(function, iv, what)
-    uses = _uses(function)
+    uses, as_it_was = _uses(function), loop
     if reassociate:
-        early = with_like_terms(loop, uses, _lateness(loop))
+        early = with_like_terms(loop, function, uses)
         uses += _uses(early)
         uses -= _uses(loop)
         early = map_blocks(early, _NumbersFirst(early, uses).block)
@@ -98,7 +98,7 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
         return minus, _fma(op, negated, product.right, other)
 
     inside = rewrite(loop, rule)
-    if not taken:
+    if not taken and loop is as_it_was:
         raise refusal(loop, what, "no sum in it takes a product that nothing else reads")
     inside = rewrite(inside, lambda op: () if op in taken else None)
     return rewrite(function, lambda op: inside if op is loop else None)

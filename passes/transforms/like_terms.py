@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite
 from typing import TypeVar
@@ -12,52 +12,97 @@ from typing import TypeVar
 import numpy as np
 
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import arith, vector
+from affdsl.ir.core import Block, Op, Pure
+from affdsl.ir.dialects import affine, arith, scf, vector
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import FloatType, Type, VectorType
 
 OpT = TypeVar("OpT", bound=Op)
-MOST_TERMS = 64
-"""Longer sums stay as they are."""
+MOST_OPERATIONS = 64
+"""Of a longer sum, that many are looked at together."""
+MOST_CANCELLED = 16
+"""How often what a value is multiplied by in all may stand in what is added up for that, without the signs."""
+CARRIED = 1 << 20
+"""How many operations a value waits for that a loop carries: all of an iteration before."""
 
 
-def with_like_terms(loop: OpT, uses: Mapping[Value, int], late: Mapping[Value, int]) -> OpT:
+def with_like_terms(loop: OpT, function: Func, uses: Mapping[Value, int]) -> OpT:
     """The loop, where the sums have their like terms together that take fewer operations so.
 
         0.5 * (a - 2 * b + c) + 0.5 * (d - 2 * b + e) + b   ->   0.5 * (a + c + d + e) - b
 
-    A product of which a sum is made counts as one operation with it. Numbers are exact: a sum stays as it is where what
-    a value is multiplied by in all is no number of its type, or is 0, since 0 times infinity is not 0.
+    A product counts as one operation with a sum that takes it. Numbers are exact: a sum stays as it is where what a
+    value is multiplied by in all is no number of its type, or nearly cancels out. No value that the loop carries waits
+    for more operations than before.
 
     Parameters
     ----------
+    function
+        What the loop stands in.
     uses
-        How often the function reads each value: what is read twice is a term, whatever it is made of.
-    late
-        How many operations each value waits for: what comes later is added later.
+        How often that reads each value: what is read twice is a term, unless it is a multiple of another value.
     """
-    collector = _Collector(loop, uses, late)
+    collector = _Collector(loop, function, uses)
     made = map_blocks(loop, collector.block)
-    read = {v for op in walk(made) for v in op.reads()}
-    unread = {op for op in collector.passed_by if read.isdisjoint(op.defines())}
-    return rewrite(made, lambda op: () if op in unread else None)
+    left = {op for op in walk(made) if op in collector.passed_by or isinstance(op, arith.Constant | vector.Broadcast)}
+    while made is not loop:
+        read = {v for op in walk(made) for v in op.reads()}
+        unread = {op for op in left if read.isdisjoint(op.defines())}
+        if not unread:
+            break
+        left -= unread
+        made = _without(made, unread)
+    return made
 
 
-class _Sum(Frozen):
-    """A sum as it is computed: its terms, by what they are multiplied, and the operations that it is made of."""
+def _without(loop: OpT, some: set[Op]) -> OpT:
+    return rewrite(loop, lambda op: () if op in some else None)
+
+
+@dataclass
+class _Sum:
+    """A sum as it is computed: what multiplies its terms, in all and without signs, and the operations for that."""
 
     terms: dict[Value, Fraction] = field(default_factory=dict)
+    unsigned: dict[Value, Fraction] = field(default_factory=dict)
     made_of: list[Op] = field(default_factory=list)
+    added: int = 0
+    is_whole: bool = True
+
+    @property
+    def has_like_terms(self) -> bool:
+        """Whether something is added several times, or multiplied by a number that multiplies something else, too."""
+        factors = [abs(c) for c in self.terms.values() if abs(c) != 1]
+        return self.added > len(self.terms) or len({*factors}) < len(factors)
+
+    def add(self, value: Value, factor: Fraction) -> None:
+        """Add a multiple of a value."""
+        self.added += 1
+        self.terms[value] = self.terms.get(value, Fraction(0)) + factor
+        self.unsigned[value] = self.unsigned.get(value, Fraction(0)) + abs(factor)
+
+
+class _Term(Frozen):
+    """A value that is added or subtracted, and for how many operations it waits."""
+
+    value: Value
+    late: int
+    is_added: bool
+
+
+_Group = tuple[Fraction, Sequence[_Term]]
+"""Terms, and what multiplies them."""
 
 
 class _Collector:
     """Takes like terms together in the blocks of a loop."""
 
-    def __init__(self, loop: Op, uses: Mapping[Value, int], late: Mapping[Value, int]) -> None:
-        self._uses, self._late = uses, late
-        self._made = {v: op for op in walk(loop) for v in op.defines()}
+    def __init__(self, loop: Op, function: Func, uses: Mapping[Value, int]) -> None:
+        self._uses = uses
+        self._made = {v: op for op in walk(function) for v in op.defines()}
+        self._late = _lateness(loop)
         self._again = _computed_again(loop)
         self.passed_by: set[Op] = set()
         """The multiples of values that sums may read no longer."""
@@ -66,33 +111,43 @@ class _Collector:
         """A block with such sums."""
         inner = tuple([map_blocks(op, self.block) for op in block])
         here = {*inner}
+        done: set[Op] = set()
         gone: set[Op] = set()
         new: list[Op] = []
         for op in reversed(inner):  # the last sum of a chain comes first
-            if op not in gone and isinstance(op, arith.Binary) and op.kind in ("addf", "subf"):
-                found = _Sum()
-                self._add(op, Fraction(1), found, here)
-                made = self._collected(op, found)
+            if op not in done and isinstance(op, arith.Binary) and op.kind in ("addf", "subf"):
+                found = self._found(op, here)
+                made = self._together(op, found)
                 if made:
                     gone.update(found.made_of)
                     new += made
+                if made or not found.is_whole:
+                    done.update(found.made_of)
         if not new:
             return block if all(a is b for a, b in zip(inner, block, strict=True)) else inner
         return _placed([op for op in inner if op not in gone], new)
 
-    def _add(self, op: Op, factor: Fraction, found: _Sum, here: set[Op]) -> None:
-        """Add the terms of an operation, multiplied by a factor."""
-        found.made_of.append(op)
-        for value, of_value in self._parts(op):
-            maker = self._made.get(value)
-            parts = [*self._parts(maker)] if maker is not None else []
-            if maker is not None and parts and maker in here and self._uses[value] == 1:
-                self._add(maker, factor * of_value, found, here)
-                continue
-            if maker is not None and len(parts) == 1:  # a multiple of another value, which others read too
-                self.passed_by.add(maker)
-                value, of_value = parts[0][0], of_value * parts[0][1]
-            found.terms[value] = found.terms.get(value, Fraction(0)) + factor * of_value
+    def _found(self, root: Op, here: set[Op]) -> _Sum:
+        """The terms of the sum that an operation gives, of what is made in its block for nothing else."""
+        found = _Sum()
+        waiting = [(root, Fraction(1))]
+        while waiting:
+            op, factor = waiting.pop()
+            found.made_of.append(op)
+            for value, of_value in self._parts(op):
+                maker = self._made.get(value)
+                parts = [*self._parts(maker)] if maker is not None else []
+                if maker is not None and parts and maker in here and self._uses[value] == 1:
+                    if len(found.made_of) + len(waiting) < MOST_OPERATIONS:
+                        waiting.append((maker, factor * of_value))
+                        continue
+                    found.is_whole = False
+                elif maker is not None and len(parts) == 1:  # a multiple of another value, which others read too
+                    self.passed_by.add(maker)
+                    ((value, multiple),) = parts
+                    of_value *= multiple
+                found.add(value, factor * of_value)
+        return found
 
     def _parts(self, op: Op) -> Iterator[tuple[Value, Fraction]]:
         """What an operation adds, and how often; nothing if it does something else."""
@@ -110,66 +165,62 @@ class _Collector:
                         return
 
     def _number(self, value: Value) -> Fraction | None:
-        """The number that a value is in all lanes, if it is a constant."""
+        """The number that a value is in all lanes, if it is a constant: of its type, which may be narrow."""
         match self._made.get(value):
-            case arith.Constant(value=float() as number) if isfinite(number):
-                return Fraction(number)
+            case arith.Constant(value=float() as number):
+                return _nearest(number, value.type)
             case vector.Broadcast(source=source):
                 return self._number(source)
         return None
 
-    def _collected(self, root: arith.Binary, found: _Sum) -> list[Op] | None:
-        """The operations that compute a sum with like terms together, if these are fewer."""
+    def _together(self, root: arith.Binary, found: _Sum) -> list[Op]:
+        """The operations that compute a sum with like terms together; none unless these are fewer."""
         terms, type = found.terms, root.result.type
         numbers = [*dict.fromkeys(abs(c) for c in terms.values())]
-        if (
-            len(terms) > MOST_TERMS
-            or not all(_is_of_type(c, type) for c in numbers)
-            or any(op in self._again for op in found.made_of)
-            or _cost(terms) >= self._cost_now(found.made_of)
-        ):
-            return None
-        groups = [[_Term(v, self._late.get(v, 0), c > 0) for v, c in terms.items() if abs(c) == n] for n in numbers]
+        is_exact = all(n and _nearest(n, type) == n for n in numbers)
+        cancels = any(found.unsigned[v] > MOST_CANCELLED * abs(c) for v, c in terms.items())
+        if not (found.has_like_terms and is_exact) or cancels or not self._again.isdisjoint(found.made_of):
+            return []
+        products = {v for v in terms if self._uses[v] == 1 and _is_product(self._made.get(v))}
+        last = {v for v, c in terms.items() if abs(c) == 1 and self._late.get(v, 0) >= CARRIED}
+        groups = [(n, [self._term(v, c) for v, c in terms.items() if abs(c) == n and v not in last]) for n in numbers]
+        groups += [(Fraction(1), [self._term(v, terms[v]) for v in terms if v in last])]
         in_order = sorted(
-            zip(numbers, groups, strict=True), key=lambda group: (group[0] != 1, max(t.late for t in group[1]))
+            [group for group in groups if group[1]],
+            key=lambda group: (max(t.late for t in group[1]) >= CARRIED, group[0] != 1, max(t.late for t in group[1])),
         )
-        return _computed(root, in_order) or None
+        made, late = _computed(root, in_order, products)
+        is_less = _count(made, products) < _count(found.made_of, products)
+        return made if is_less and late <= max(self._late.get(root.result, 0), CARRIED) else []
 
-    def _cost_now(self, made_of: Sequence[Op]) -> int:
-        """How many operations a sum takes now, if one product of each sum is one with it."""
-        sums = [op for op in made_of if isinstance(op, arith.Binary) and op.kind != "mulf"]
-        products = {op.result for op in made_of if isinstance(op, arith.Binary) and op.kind == "mulf"}
-        return len(sums) + len(products) - sum(not products.isdisjoint((op.left, op.right)) for op in sums)
-
-
-def _cost(terms: Mapping[Value, Fraction]) -> int:
-    """How many operations a sum takes that has the terms together which are multiplied by one number."""
-    of_one = [c for c in terms.values() if abs(c) == 1]
-    needs_another = not of_one or (len(of_one) == len(terms) and all(c < 0 for c in of_one))
-    return len(terms) - 1 + needs_another
+    def _term(self, value: Value, factor: Fraction) -> _Term:
+        return _Term(value, self._late.get(value, 0), factor > 0)
 
 
-def _is_of_type(number: Fraction, type: Type) -> bool:
-    """Whether floats of a type, or of the lanes of a vector, have a number, which is not 0."""
+def _is_product(op: Op | None) -> bool:
+    return isinstance(op, arith.Binary) and op.kind == "mulf"
+
+
+def _count(ops: Sequence[Op], products: set[Value]) -> int:
+    """How many operations these are, with products that they read, if a sum is one with one product that it takes."""
+    sums = [op for op in ops if isinstance(op, arith.Binary) and op.kind != "mulf"]
+    made = products | {op.result for op in ops if isinstance(op, arith.Binary) and op.kind == "mulf"}
+    return len(sums) + len(made) - sum(not made.isdisjoint((op.left, op.right)) for op in sums)
+
+
+def _nearest(number: float | Fraction, type: Type) -> Fraction | None:
+    """The nearest number of a type of floats, or of vectors of these; None where it is not known or not finite."""
     element = type.element if isinstance(type, VectorType) else type
-    if number == 0 or not isinstance(element, FloatType) or element.name not in ("f32", "f64"):
-        return False
-    with suppress(OverflowError):
-        nearest = float(number)
-        return Fraction(float(np.float32(nearest)) if element.name == "f32" else nearest) == number
-    return False
+    if not isinstance(element, FloatType) or element.name not in ("f32", "f64"):
+        return None
+    with suppress(OverflowError), np.errstate(over="ignore"):
+        rounded = float(np.float32(float(number))) if element.name == "f32" else float(number)
+        return Fraction(rounded) if isfinite(rounded) else None
+    return None
 
 
-class _Term(Frozen):
-    """A value that is added or subtracted, and how many operations it waits for."""
-
-    value: Value
-    late: int
-    is_added: bool
-
-
-def _computed(root: arith.Binary, groups: Sequence[tuple[Fraction, Sequence[_Term]]]) -> list[Op]:
-    """The operations for a sum of groups: numbers, and the terms that each multiplies; 1 is the first, if it is one."""
+def _computed(root: arith.Binary, groups: Sequence[_Group], products: set[Value]) -> tuple[list[Op], int]:
+    """The operations for a sum of groups, one after the other, and for how many the result waits."""
     made: list[Op] = []
     type, location = root.result.type, root.location
 
@@ -182,20 +233,28 @@ def _computed(root: arith.Binary, groups: Sequence[tuple[Fraction, Sequence[_Ter
 
     total: _Term | None = None
     for number, terms in groups:
-        waiting = sorted(terms, key=lambda term: term.late)
-        while len(waiting) > 1:  # what is there first is added first, so that few wait for each other
-            first, second, *others = waiting
-            waiting = sorted((*others, of(first, second)), key=lambda term: term.late)
-        part = waiting[0]
+        part = _added(terms, products, of)
         if number != 1:
             factor, product = Value(type), Value(type)
             made.append(arith.Constant(factor, float(number if part.is_added else -number), location=location))
             made.append(arith.Binary(product, "mulf", factor, part.value, location=location))
-            part = _Term(product, part.late + 1, is_added=True)
+            part = _Term(product, part.late + (total is None), is_added=True)  # later it is one with the sum
         total = part if total is None else of(total, part)
     if total is not None and not total.is_added:
         made.append(arith.Negate(Value(type), total.value, location=location))
-    return [*made[:-1], *(with_fields(last, result=root.result) for last in made[-1:])]
+    late = total.late if total is not None else 0
+    return [*made[:-1], *(with_fields(last, result=root.result) for last in made[-1:])], late
+
+
+def _added(terms: Sequence[_Term], products: set[Value], of: Callable[[_Term, _Term], _Term]) -> _Term:
+    """Some terms, added: those that are there first, so that few wait for others, and a product to what is none."""
+    waiting = sorted(terms, key=lambda term: term.late)
+    while len(waiting) > 1:
+        first = waiting.pop(0)
+        second = next((t for t in waiting if (t.value in products) != (first.value in products)), waiting[0])
+        waiting.remove(second)
+        waiting = sorted((*waiting, of(first, second)), key=lambda term: term.late)
+    return waiting[0]
 
 
 def _placed(block: Sequence[Op], new: Sequence[Op]) -> Block:
@@ -221,14 +280,26 @@ def _placed(block: Sequence[Op], new: Sequence[Op]) -> Block:
     return tuple(out)
 
 
+def _lateness(loop: Op) -> dict[Value, int]:
+    """For how many operations each value waits that is computed in a loop; what a loop carries waits for more."""
+    late: dict[Value, int] = {}
+    for op in walk(loop):
+        if isinstance(op, affine.For | scf.For):
+            late |= dict.fromkeys(op.carried, CARRIED)
+        if isinstance(op, Pure):
+            late |= dict.fromkeys(op.defines(), 1 + max((late.get(v, 0) for v in op.reads()), default=-1))
+    return late
+
+
 def _computed_again(loop: Op) -> set[Op]:
     """The sums, products and differences that another one is equal to: the C compiler computes both once."""
     equal: dict[Value, Value] = {}
-    same: dict[object, list[Op]] = {}
+    same: dict[object, list[arith.Binary | arith.Negate]] = {}
     for op in walk(loop):
         if isinstance(op, arith.Binary | arith.Negate):
             kind = op.kind if isinstance(op, arith.Binary) else "negf"
-            found = same.setdefault((kind, *(equal.get(v, v) for v in op.reads())), [])
+            read = [equal.get(v, v) for v in op.reads()]
+            found = same.setdefault((kind, frozenset(read) if kind in ("addf", "mulf") else tuple(read)), [])
             found.append(op)
-            equal[op.result] = next(found[0].defines())
+            equal[op.result] = found[0].result
     return {op for ops in same.values() if len(ops) > 1 for op in ops}

@@ -9,6 +9,8 @@ import pytest
 import affdsl as af
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.traverse import walk
+from affdsl.mlir.readers import parse
+from affdsl.passes.transforms.contract import contract
 from tests.effort import some
 
 N = af.symbols("N")
@@ -216,7 +218,7 @@ LIKE_TERMS = [
     (lambda x, y, z: 0.5 * x + (2.0 * z - 0.5 * y), (2, 1, 1), (2, 1, 1)),
     (lambda x, y, z: 0.5 * x + z - 0.5 * y, (2, 0, 1), (2, 0, 1)),
     (lambda x, y, z: 0.5 * x + 0.5 * y + 0.5 * z, (2, 1, 0), (2, 1, 0)),
-    (lambda x, y, z: 0.5 * x + 0.25 * y + z, (1, 2, 0), (2, 0, 0)),
+    (lambda x, y, z: 0.5 * x + 0.25 * y + z, (1, 2, 0), (1, 2, 0)),
     # No number of the type, and 0: what is infinite would no longer be.
     (lambda x, y, z: 0.1 * x + 0.3 * x + z * y, (2, 1, 0), (2, 1, 0)),
     (lambda x, y, z: 2.0 * x + y - 2.0 * x, (2, 0, 1), (2, 0, 1)),
@@ -241,6 +243,105 @@ def test_like_terms_are_together_where_that_is_fewer_operations(sum_of, as_it_is
         found = np.zeros(23)
         made(x, y, z, found)
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def contracted(sum_of, type=af.f64, *, reassociate=True):
+    """The operations of a sum after the step."""
+    return operations(af.Schedule(weighted(sum_of, type)).contract("i", reassociate=reassociate).kernel())
+
+
+def test_numbers_are_those_of_the_type():
+    assert contracted(lambda x, y, z: 0.6 * x + 0.4 * x + z * y) == (1, 0, 0), "0.6 and 0.4 are 1 in f64"
+    assert contracted(lambda x, y, z: 0.5 * x + 0.25 * x + z * y, af.f32) == (1, 1, 0)
+    assert contracted(lambda x, y, z: 0.6 * x + 0.4 * x + z * y, af.f32) == (2, 1, 0), "0.6 and 0.4 are not 1 there"
+    kernel = weighted(lambda x, y, z: 16777217.0 * x - 16777216.0 * x + x * x, af.f32)
+    x, found = np.arange(1, 6, dtype=np.float32), np.zeros(5, np.float32)
+    af.Schedule(kernel).contract("i", reassociate=True).kernel()(x, x, x, found)
+    assert found.tolist() == [1, 4, 9, 16, 25], "16777217 is 16777216 there"
+
+
+@pytest.mark.parametrize(
+    "sum_of",
+    [
+        lambda x, y, z: 1e20 * (1e20 * x) + z * y,
+        lambda x, y, z: 3e38 * x + 3e38 * x + 3e38 * x + z * y,
+        lambda x, y, z: 1e16 * x + (3.0 * x - 1e16 * x) + z * y,
+        lambda x, y, z: float("inf") * x + 2.0 * x + z * y,
+    ],
+)
+def test_what_overflows_or_nearly_cancels_stays(sum_of):
+    assert contracted(sum_of, af.f32) == contracted(sum_of, af.f32, reassociate=False)
+
+
+def test_products_that_are_terms_still_take_part_in_sums():
+    def long(x, y, z):
+        total = x * y + z
+        for k in range(2, 7):
+            total = x / k * (y / k) + total
+        return total + 2.0 * z
+
+    assert contracted(long) == contracted(long, reassociate=False) == (7, 0, 0)
+
+
+def test_like_terms_alone_are_taken_together():
+    assert contracted(lambda x, y, z: 2.0 * x + z - x) == (0, 1, 0)
+    assert contracted(lambda x, y, z: (x + y) + (x + z) + (x - y * 3.0)) == (2, 0, 0)
+
+
+@pytest.mark.parametrize("terms", [40, 1100])
+def test_long_sums_are_looked_at_in_parts(terms):
+    def long(x, y, z):
+        total = z
+        for k in range(terms):
+            total = total + (y if k % 2 else x)
+        return total
+
+    kernel = weighted(long)
+    made = af.Schedule(kernel).contract("i", reassociate=True).kernel()
+    fused, others, _ = operations(made)
+    assert fused + others < (5 if terms == 40 else 150)
+    x, y, z = np.random.default_rng(5).integers(-1000, 1000, (3, 5)) * 16.0
+    wanted, found = np.zeros((2, 5))
+    kernel(x, y, z, wanted)
+    made(x, y, z, found)
+    assert found.tolist() == wanted.tolist()
+
+
+def test_what_a_loop_carries_waits_for_no_more_operations():
+    @af.kernel
+    def total(x: af.f64[N], y: af.f64[N], out: af.f64[1]):
+        acc = af.var(af.f64(0))
+        with af.for_(N) as i:
+            a, b = x[i], y[i]
+            acc.set(acc + (0.125 * (a - 2.0 * b) + 0.125 * (b - 2.0 * a) + b + 0.75 * a))
+        out[0] = acc
+
+    made = af.Schedule(total).scalar_replace("i").contract("i", reassociate=True).kernel()
+    loop = next(op for op in walk(made.func) if isinstance(op, affine.For))
+    (reader,) = [op for op in loop.body if loop.carried[0] in [*op.reads()]]
+    assert {*reader.defines()} == {*loop.body[-1].reads()}
+    assert operations(made) < operations(af.Schedule(total).scalar_replace("i").contract("i").kernel())
+
+
+def test_numbers_may_be_made_before_the_loop():
+    (f,) = parse("""
+    func.func @f(%A: memref<8xf32>, %B: memref<8xf32>) {
+      %half = arith.constant 0.5 : f32
+      affine.for %i = 0 to 8 {
+        %a = affine.load %A[%i] : memref<8xf32>
+        %b = affine.load %B[%i] : memref<8xf32>
+        %0 = arith.mulf %a, %half : f32
+        %1 = arith.mulf %half, %b : f32
+        %2 = arith.subf %0, %1 : f32
+        %3 = arith.addf %2, %0 : f32
+        affine.store %3, %A[%i] : memref<8xf32>
+      }
+      return
+    }""").functions
+    made = contract(f, f.body[1].iv, reassociate=True)
+    assert [op.name for op in walk(made) if isinstance(op, math.Fma | arith.Binary)] == ["math.fma"]
+    kept = [op for op in walk(made) if isinstance(op, arith.Constant)]
+    assert sorted(op.value for op in kept) == [-0.5, 0.5], "that of the function stays"
 
 
 def random_sum(random, depth):
@@ -272,7 +373,7 @@ def test_random_sums_are_the_same_where_nothing_is_rounded_and_take_no_more_oper
         made = []
         for reassociate in (False, True):
             s = af.Schedule(kernel)
-            with suppress(af.IllegalTransform):  # there is no product in some
+            with suppress(af.IllegalTransform):  # there is no product in some, and nothing to take together
                 s.contract("i", reassociate=reassociate)
             made.append(s.kernel())
         counts = [sum(operations(each)[:2]) for each in made]
