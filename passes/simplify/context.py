@@ -177,13 +177,15 @@ class Context(Frozen):
             found.update(dict.fromkeys(new))
             fresh = {v for f in new for v in f.reads} - reached
             reached |= fresh
-        nearest = dict.fromkeys([*found][:MOST_FACTS])
-        # In the order of the context, questions about different values are about the same list: isl has it already.
-        return tuple(dict.fromkeys((*(f for f in self.facts if f in nearest), *nearest)))
+        return tuple(found)[:MOST_FACTS]
 
     def _asked(self, exprs: Sequence[Affine]) -> tuple[Constraint, ...]:
-        """The relevant facts, less those with which there would be too many quotients in a question about exprs."""
-        return tuple(_with_few_quotients(self.relevant(exprs), exprs))
+        """The relevant facts, less those with which there would be too many quotients in a question about exprs.
+
+        They are in the order of the context: questions about different values are about one list then, which isl knows.
+        """
+        nearest = dict.fromkeys(_with_few_quotients(self.relevant(exprs), exprs))
+        return tuple(dict.fromkeys((*(f for f in self.facts if f in nearest), *nearest)))
 
     def _quotients(self, expr: Affine, divisor: int, low: int | None, facts: Sequence[Constraint]) -> tuple[int, ...]:
         """The one number that floor(expr / divisor) can be, or nothing if there are others or it is not known."""
