@@ -1,5 +1,6 @@
 import itertools
 from collections import Counter
+from random import Random
 
 import islpy as isl
 import pytest
@@ -22,7 +23,7 @@ from affdsl.passes.simplify import (
     simplify_bounds,
     simplify_constraints,
 )
-from affdsl.passes.simplify.context import Definition
+from affdsl.passes.simplify.context import Definition, _ends_of_terms
 from affdsl.passes.simplify.ranges import ANY, Range, between, point, range_of
 from tests.effort import some
 from tests.mlir.build import loop
@@ -222,6 +223,34 @@ def test_what_is_a_fact_and_more_is_proved_without_isl(claim, is_proved, monkeyp
     context = where(Constraint(Y - X - 3), Constraint(Z * 1), Constraint(X + Y - N, equality=True))
     monkeypatch.setattr(polyhedral, "implies", lambda *_: None)
     assert context.proves(claim) is is_proved
+
+
+def test_questions_about_different_values_are_about_one_list_of_facts(monkeypatch):
+    asked = []
+    monkeypatch.setattr(polyhedral, "implies", lambda facts, claim: asked.append([*facts]))
+    n, i, j, k = (Value(INDEX, hint) for hint in "nijk")
+    facts = [Constraint(i - j), Constraint(n - i - k), Constraint(Affine.of(n) - 3), Constraint(k * 2 - j)]
+    context = Context().knowing(facts)
+    for value in (i, j, k):
+        assert not context.proves(Constraint(Affine.of(value) - n - 7))
+    assert asked == [facts] * 3
+
+
+def test_ends_of_values_are_those_that_the_others_leave():
+    random = Random(4)
+    values = [Value(INDEX, hint) for hint in "abc"]
+    for _ in range(300):
+        ranges = {v: between(*random.choice([(0, 9), (-5, None), (None, 7), (None, None), (4, 4)])) for v in values}
+        factors = {v: random.choice([-3, -1, 1, 2]) for v in values}
+        expr = sum((v * c for v, c in factors.items()), Affine((), random.randint(-20, 20)))
+        found = dict(_ends_of_terms(expr, ranges.__getitem__))
+        for value, factor in factors.items():
+            most = range_of(expr - value * factor, ranges.__getitem__).high
+            if most is None:
+                assert value not in found
+            else:
+                points = [x for x in range(-100, 101) if factor * x + most >= 0]
+                assert points == [x for x in range(-100, 101) if x in found[value]]
 
 
 def test_nothing_follows_from_facts_that_exclude_each_other():
