@@ -212,10 +212,7 @@ class Scope:
     def polynomial(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
         """As `expr`, with the products and quotients of symbols that isl cannot express."""
         ivs, locals = domain.ivs, domain.locals
-        for atom, _ in expr.terms:
-            if atom not in ivs and atom not in locals:
-                break
-        else:  # as almost always
+        if all(atom in ivs or atom in locals for atom, _ in expr.terms):  # as almost always
             return expr, domain
         if self._products:
             expr = self._multiplied_out(expr)

@@ -37,18 +37,18 @@ def _largest(function: Func) -> dict[str, int]:
 
 
 def _numbers(op: Op) -> list[tuple[int, int]]:
-    """The largest factor and number of each expression of an operation, and its steps."""
+    """The largest factor and the largest constant of each expression of an operation; a step counts as a constant."""
+    found = [*map(_in_expression, affine_exprs(op))]
     match op:
         case affine.For(step=step):
-            steps: tuple[int, ...] = (step,)
+            found.append((0, step))
         case affine.Parallel(steps=steps):
-            pass
-        case _:
-            steps = ()
-    return [*((0, abs(step)) for step in steps), *map(_in_expression, affine_exprs(op))]
+            found += [(0, step) for step in steps]
+    return found
 
 
 @lru_cache(maxsize=5000)
 def _in_expression(expr: Affine) -> tuple[int, int]:
+    """The largest factor and the largest constant of an expression and its parts, without their signs."""
     found = [*factors_and_constants(expr)]
     return max(factor for factor, _ in found), max(constant for _, constant in found)

@@ -23,7 +23,8 @@ OpT = TypeVar("OpT", bound=Op)
 MOST_OPERATIONS = 64
 """Of a longer sum, that many are looked at together."""
 MOST_CANCELLED = 16
-"""How often what a value is multiplied by in all may stand in what is added up for that, without the signs."""
+"""A sum stays as it is where the numbers that multiply a value, without their signs, add up to more than so many times
+what they are in all: then they nearly cancel out."""
 CARRIED = 1 << 20
 """How many operations a value waits for that a loop carries: all of an iteration before."""
 
@@ -63,13 +64,18 @@ def _without(loop: OpT, some: set[Op]) -> OpT:
 
 @dataclass
 class _Sum:
-    """A sum as it is computed: what multiplies its terms, in all and without signs, and the operations for that."""
+    """A sum as it is computed."""
 
     terms: dict[Value, Fraction] = field(default_factory=dict)
+    """What multiplies each term in all."""
     unsigned: dict[Value, Fraction] = field(default_factory=dict)
+    """The numbers that are added up for that, added without their signs."""
     made_of: list[Op] = field(default_factory=list)
+    """The operations that compute it, which nothing else needs but for the last one."""
     added: int = 0
+    """How many multiples of terms are added."""
     is_whole: bool = True
+    """Whether all of it was looked at: not where it has more operations than `MOST_OPERATIONS`."""
 
     @property
     def has_like_terms(self) -> bool:
@@ -220,7 +226,7 @@ def _nearest(number: float | Fraction, type: Type) -> Fraction | None:
 
 
 def _computed(root: arith.Binary, groups: Sequence[_Group], products: set[Value]) -> tuple[list[Op], int]:
-    """The operations for a sum of groups, one after the other, and for how many the result waits."""
+    """The operations for a sum of groups, which are added one after the other, and for how many the result waits."""
     made: list[Op] = []
     type, location = root.result.type, root.location
 

@@ -214,12 +214,12 @@ LIKE_TERMS = [
     (lambda x, y, z: 0.125 * (x - 2.0 * y) + 0.125 * (z - 2.0 * y) + y, (3, 2, 2), (1, 2, 0)),
     (lambda x, y, z: x - (y - (z - x * 3.0)), (1, 2, 1), (1, 1, 0)),
     (lambda x, y, z: (0.5 * x + y) + (0.5 * z - y * 2.0), (2, 2, 1), (1, 1, 1)),
-    # As many operations as before, or fewer.
+    # Together they would take as many operations, or more.
     (lambda x, y, z: 0.5 * x + (2.0 * z - 0.5 * y), (2, 1, 1), (2, 1, 1)),
     (lambda x, y, z: 0.5 * x + z - 0.5 * y, (2, 0, 1), (2, 0, 1)),
     (lambda x, y, z: 0.5 * x + 0.5 * y + 0.5 * z, (2, 1, 0), (2, 1, 0)),
     (lambda x, y, z: 0.5 * x + 0.25 * y + z, (1, 2, 0), (1, 2, 0)),
-    # No number of the type, and 0: what is infinite would no longer be.
+    # 0.1 + 0.3 is no number of the type; 2 - 2 cancels out.
     (lambda x, y, z: 0.1 * x + 0.3 * x + z * y, (2, 1, 0), (2, 1, 0)),
     (lambda x, y, z: 2.0 * x + y - 2.0 * x, (2, 0, 1), (2, 0, 1)),
     # Products of what is loaded are terms.
