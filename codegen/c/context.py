@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.debugging import reports
-from affdsl.ir.dialects import affine, func, scf, vector
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import definitions, walk
@@ -140,12 +139,6 @@ class Context:
     def fusible(self) -> frozenset[Op]:
         """The differences that begin with a product which gcc would fuse with them."""
         return fusible(tuple(plan.func for plan in self.plans.values()))
-
-    @cached_property
-    def shuffled(self) -> Counter[Value]:
-        """How often shuffles read each vector."""
-        shuffles = [op for op in walk(self.plan.func) if isinstance(op, vector.Shuffle)]
-        return Counter(v for op in shuffles for v in (op.left, op.right))
 
     @cached_property
     def words(self) -> Words:

@@ -176,7 +176,7 @@ def _load_vector(
     start = _along(c, op, start, memref, result, mask)
     if mask is None and _is_contiguous(c, buffer, result):
         at = _element_at(c, buffer, place_in(c, buffer, start))
-        if c.shuffled[result] > 1:
+        if c.values.uses[result] > 1:
             keep_vector(c, result, on_vectors(c, "loaded", lane_kind(c, result), prod(shape), _pointer(buffer, at)))
         else:
             keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))

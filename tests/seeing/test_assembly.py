@@ -54,6 +54,13 @@ def twice(x: af.f64[N], y: af.f64[N]):
         roots(x, y)
 
 
+@af.kernel
+def column_blur(image: af.f32[M, N], out: af.f32[M, N]):
+    with af.for_(2, M - 2) as i, af.for_(N) as j:
+        above, below = image[i - 2, j] + image[i - 1, j] * 4, image[i + 1, j] * 4 + image[i + 2, j]
+        out[i, j] = (above + image[i, j] * 6 + below) * 0.0625
+
+
 @pytest.fixture(params=["gcc", "clang-22"])
 def compiler(request, monkeypatch):
     monkeypatch.setenv("AFFDSL_CC", require(request.param))
@@ -101,6 +108,20 @@ def test_instructions_are_of_the_line_that_asks_for_them(compiler):
                 assert shown.c.split("\n")[line.c_line - 1].strip() == {
                     "s": "x[i] = sqrt(y[i]);", "d": "y[i] = x[i] / z[i];", "m": "z[i] -= x[i] * 3.0;",
                 }[line.text.removeprefix("v")[0]]  # fmt: skip
+
+
+@X86
+@pytest.mark.parametrize(("target", "lanes", "register"), [("avx2", 8, "ymm"), ("avx512", 16, "zmm")])
+def test_a_vector_that_several_operations_read_is_loaded_once(target, lanes, register, compiler):
+    """3 rows of a blur read 7 rows of the image; gcc would load some of these for each operation that reads them."""
+    s = af.Schedule(column_blur).unroll_jam("i", 3).vectorize("j", lanes)
+    shown = s.kernel().asm(target=target)
+    vectors = next(
+        found for loop in shown.loops if (found := [line.text for line in loop.lines if register in line.text])
+    )
+    operands = [text for text in vectors if "(" in text]
+    stores = [text for text in operands if text.endswith(")")]
+    assert (len(operands) - len(stores), len(stores)) == (7, 3)
 
 
 @X86

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
-from typing import Literal
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
@@ -25,9 +24,6 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 MOST_ROWS = 8
 """How many rows of an array are kept at most, and by how many one stage is late behind the one before."""
-ADDRESSES = 13
-"""How many rows have their addresses in registers, with what else is there, on processors with 16 of these. Where there
-are more, gcc 12 loads vectors again and again, but not those that it loads with masks."""
 LATE = 4
 """How many vectors after a number is stored it is read again: a core hands on what it has just stored only if it is
 read as it was stored, and else waits until it is in the cache."""
@@ -233,16 +229,9 @@ def on_vectors(s: Schedule, options: Options) -> Schedule:
     for nest in nests(s):
         made, name = copy(s), nest.name(nest.innermost)
         with suppress(UnfitError, IllegalTransform, ScheduleError):
-            made.vectorize(name, lanes_of(nest, options), tail=_tail_of(nest, options))
+            made.vectorize(name, lanes_of(nest, options), tail=vectors.tail_of(options))
             s = s if is_lane_by_lane(made, name) else made
     return s
-
-
-def _tail_of(nest: Nest, options: Options) -> Literal["masked", "scalar", "folded"]:
-    """How iterations run that whole vectors leave over: with the others, where these have too many addresses."""
-    tail = vectors.tail_of(options)
-    many = len({(op.memref, op.index[:-1]) for op in _accesses(nest)}) > ADDRESSES
-    return "folded" if many and tail == "masked" else tail
 
 
 def set_apart(s: Schedule, array: str) -> None:
