@@ -468,6 +468,16 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("pad", array, dim, factor, offset)
 
+    def displace(self, array: str, other: str) -> Self:
+        """Let an array that the kernel allocates begin half a page away from another one, wherever a call has that.
+
+        A core lets a load wait for a store before it to an address that ends in the same 12 bits. So a loop that stores
+        to `other`, a parameter, is slower where it loads from an array that begins a few lines in front of it, in some
+        other page. It takes arrays of one dimension; what `copy` makes is one. Rows of whole pages all lie as the first
+        one does.
+        """
+        return self._take("displace", array, other)
+
     def inline(self, array: str) -> Self:
         """Compute each element of an array that the kernel allocates where it is read, and do away with the array."""
         return self._take("inline", array)

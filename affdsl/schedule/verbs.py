@@ -224,6 +224,10 @@ def _align(at: Place, array: object, loop: object, lanes: object) -> Step:
     return Step("align", (at.array(array), at.loop(loop), at.number(lanes, "how many elements a line has", 2)))
 
 
+def _displace(at: Place, array: object, other: object) -> Step:
+    return Step("displace", (at.array(array), at.array(other)))
+
+
 def _stream(at: Place, array: object, loop: object, least: object) -> Step:
     return Step("stream", (at.array(array), at.loop(loop), at.number(least, "how many bytes the array has", 0)))
 
@@ -317,6 +321,7 @@ VERBS: Mapping[str, Verb] = {
     "expand": Verb(_of_array("expand")),
     "fold": Verb(_fold, settles=True),
     "pad": Verb(_pad),
+    "displace": Verb(_displace),
     "inline": Verb(lambda at, array: Step("inline", (at.array(array),)), settles=True),
     "merge": Verb(lambda at, array: Step("merge", (at.array(array),))),
     "parallel": Verb(_parallel, advises=True),

@@ -14,6 +14,7 @@ from affdsl.passes.transforms.coalesce import coalesce
 from affdsl.passes.transforms.contract import contract
 from affdsl.passes.transforms.data_copy import data_copy
 from affdsl.passes.transforms.demote import demote
+from affdsl.passes.transforms.displace import displace
 from affdsl.passes.transforms.distribute import distribute
 from affdsl.passes.transforms.expand import expand
 from affdsl.passes.transforms.fold import fold
@@ -54,8 +55,8 @@ Verb = Callable[..., Func]
 VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
-        align, approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
-        index_set_split, inline, interchange, make_perfect, merge, normalize, pad, parallelize, peel, permute,
+        align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, fold, fuse,
+        hoist, index_set_split, inline, interchange, make_perfect, merge, normalize, pad, parallelize, peel, permute,
         pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew,
         specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )

@@ -57,9 +57,12 @@ def test_lines_are_asked_for_and_what_all_rows_read_is_copied():
     assert '.prefetch("y", "j#2", "j#3")' in steps
     assert '.unroll("j#3", 4)' in steps
     assert '.specialize("i", M >= 64)' in steps
-    assert steps.index("M >= 64") < steps.index('.copy("gain", "i"') < steps.index('.copy("bias", "i"')
+    copied = [f'.{verb}("{array}' for array in ("gain", "bias") for verb in ("copy", "displace")]
+    made = ["M >= 64", *copied]
+    assert made == sorted(made, key=steps.index)
     assert "lines of y are asked for in j#2, before j#3 stores them, 4 vectors at once" in fast.explain()
-    assert "vectors of gain and bias come from copies that begin where lines do, where M >= 64" in fast.explain()
+    copies = "vectors of gain and bias come from copies that begin where lines do"
+    assert f"{copies}, half a page away from y, where M >= 64" in fast.explain()
     numbers = np.random.default_rng(1)
     for m, n in ((3, 200), (63, 5), (64, 15), (64, 64), (65, 331), (70, 0), (0, 70)):
         x, gain, bias = (numbers.normal(size=shape).astype(np.float32) for shape in ((m, n), n, n))

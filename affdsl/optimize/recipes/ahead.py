@@ -41,7 +41,7 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
 
     The loop that asks reads a row that a loop before it has read, so it waits for no line itself. Then loads from the
     nearest cache take the time, two where a vector lies in two lines: what all iterations read is copied to where lines
-    begin, if there are many of them.
+    begin, if there are many of them, and half a page away from what is stored, so that no load waits for a store.
     """
     called = {row.iv: row.names[0] for row in s.loops()}
     arrays = {value: name for name, value in arrays_of(s.function).items()}
@@ -50,6 +50,7 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
     loops = [op for op in walk(s.function) if isinstance(op, affine.For) and called[op.iv] in inside]
     for around in loops:
         still: list[str] = []
+        kept: list[str] = []
         for asking, later, stored in _places(around):
             first, second, rows = called[asking.iv], called[later.iv], [arrays[each] for each in stored]
             with suppress(IllegalTransform, ScheduleError):
@@ -59,30 +60,36 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
                 s.unroll(second, AT_ONCE)
                 said[-1] += f", {AT_ONCE} vectors at once"
                 still += [arrays[each] for each in _still(around, later)]
-        if has_long_vectors(options):
-            said += _copied(s, called[around.iv], [*dict.fromkeys(still)])
+                kept += rows
+        if still and has_long_vectors(options):
+            said += _copied(s, called[around.iv], [*dict.fromkeys(still)], kept[0])
     return said
 
 
-def _copied(s: Schedule, around: str, arrays: Sequence[str]) -> list[str]:
-    """Copy arrays before a loop that runs often, and say so; the schedule given is changed."""
-    if not arrays:
-        return []
+def _copied(s: Schedule, around: str, arrays: Sequence[str], stored: str) -> list[str]:
+    """Copy arrays before a loop that runs often, away from one that it stores; the schedule given is changed."""
     count = trip_counts(s.function)[next(row.iv for row in s.loops() if row.names[0] == around)].high
     if count is not None and count < LEAST_ROWS:
         return []
+    apart: list[str] = []
     before, often = len(s.steps), on_average(s, (around,), LEAST_ROWS) if count is None else None
     try:
         if count is None:
             in_other(s, around, often)
         for array in arrays:
+            others = {*arrays_of(s.function)}
             s.copy(array, around)
+            (made,) = {*arrays_of(s.function)} - others
+            with suppress(IllegalTransform):  # rows of several dimensions, or an array that is none of the arguments
+                s.displace(made, stored)
+                apart.append(array)
     except (UnfitError, IllegalTransform, ScheduleError):
         while len(s.steps) > before:
             s.undo()
         return []
     where = f", where {literal(often)}" if often is not None else ""
-    return [f"vectors of {' and '.join(arrays)} come from copies that begin where lines do{where}"]
+    away = f", half a page away from {stored}" if apart == [*arrays] else ""
+    return [f"vectors of {' and '.join(arrays)} come from copies that begin where lines do{away}{where}"]
 
 
 def _still(around: affine.For, later: affine.For) -> list[Value]:

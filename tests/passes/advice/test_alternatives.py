@@ -56,7 +56,7 @@ def test_each_verb_is_a_primitive(verb):
         "strip_mine": (other, 2), "tile": ((other,), (2,)), "unroll_jam": (other, 2), "vectorize": (other, 2),
         "fold": (other, 0, 1), "pad": (other, 0, 1), "compute_at": (f.args[0], other), "fuse": (other, other),
         "precompute": (f.args[0], other), "prefetch": (f.args[0], other, other),
-        "align": (f.args[0], other, 16), "stream": (f.args[0], other, 0),
+        "align": (f.args[0], other, 16), "displace": (other, other), "stream": (f.args[0], other, 0),
         "specialize": (other, ()),
     }  # fmt: skip
     reasons = r"has no|no affine.for|no loop|is no induction variable|does not make other"
