@@ -29,6 +29,12 @@ def test_a_loop_that_is_parallel_has_no_versions_by_size():
     assert programs.checked([703], Way("native")).failures == []
 
 
+def test_the_validator_survives_what_isl_does_not():
+    """Pairs of this program in 22 parts, which isl's `coalesce` does not come back from."""
+    report = programs.checked([511001274], Way("sve"))
+    assert (report.programs, report.failures) == (1, [])
+
+
 @pytest.mark.parametrize("seed", some(range(1, 60), 2))
 def test_kernels_do_the_same(seed):
     assert runs.tried(seed, random_way(seed)).failures == []
