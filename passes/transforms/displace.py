@@ -85,7 +85,7 @@ def displace(function: Func, buffer: Value, array: Value, *, module: Module | No
     for op in walk(function):
         if op is not made and buffer in op.mentions() and not isinstance(op, affine.Access | memref.Dealloc):
             raise refusal(op, what, f"{op_name(op)} uses {name(buffer)} otherwise than by affine loads and stores")
-    at, first = Value(INDEX, f"{array.hint}_at"), Value(INDEX, f"{buffer.hint}_from")
+    at, first = Value(INDEX, f"{array.hint or 'array'}_at"), Value(INDEX, f"{buffer.hint or 'buffer'}_from")
     behind = (Affine.of(at) + PAGE // 2) % PAGE // LINE * (LINE // size)
     before = (
         memref.ExtractAlignedPointerAsIndex(at, array, location=made.location),

@@ -24,7 +24,7 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
 
 AT_ONCE = 4
-"""How many vectors are loaded before as many are stored: a load may wait for a store to an address that ends alike."""
+"""How many vectors an iteration loads and stores."""
 LEAST_ROWS = 64
 """How many rows pay for a copy of what all of them read: it takes about as long as one of them."""
 _STORES = (affine.Store, affine.VectorStore)
@@ -50,7 +50,7 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
     loops = [op for op in walk(s.function) if isinstance(op, affine.For) and called[op.iv] in inside]
     for around in loops:
         still: list[str] = []
-        kept: list[str] = []
+        written: list[str] = []
         for asking, later, stored in _places(around):
             first, second, rows = called[asking.iv], called[later.iv], [arrays[each] for each in stored]
             with suppress(IllegalTransform, ScheduleError):
@@ -60,9 +60,9 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
                 s.unroll(second, AT_ONCE)
                 said[-1] += f", {AT_ONCE} vectors at once"
                 still += [arrays[each] for each in _still(around, later)]
-                kept += rows
+                written += rows
         if still and has_long_vectors(options):
-            said += _copied(s, called[around.iv], [*dict.fromkeys(still)], kept[0])
+            said += _copied(s, called[around.iv], [*dict.fromkeys(still)], written[0])
     return said
 
 
