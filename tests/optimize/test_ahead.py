@@ -55,12 +55,11 @@ def test_lines_are_asked_for_and_what_all_rows_read_is_copied():
     fast = layer_norm.optimize("avx512", threads=1, **ALLOWED)
     steps = str(fast.schedule)
     assert '.prefetch("y", "j#2", "j#3")' in steps
-    assert '.unroll("j#3", 4)' in steps
     assert '.specialize("i", M >= 64)' in steps
     copied = [f'.{verb}("{array}' for array in ("gain", "bias") for verb in ("copy", "displace")]
     made = ["M >= 64", *copied]
     assert made == sorted(made, key=steps.index)
-    assert "lines of y are asked for in j#2, before j#3 stores them, 4 vectors at once" in fast.explain()
+    assert "lines of y are asked for in j#2, before j#3 stores them" in fast.explain()
     copies = "vectors of gain and bias come from copies that begin where lines do"
     assert f"{copies}, half a page away from y, where M >= 64" in fast.explain()
     numbers = np.random.default_rng(1)
@@ -110,8 +109,7 @@ def test_two_rows_are_asked_for_in_one_loop():
     fast = two_rows.optimize("avx512", threads=1, **ALLOWED)
     steps = str(fast.schedule)
     assert steps.count(".prefetch(") == 2
-    assert steps.count(".unroll(") == 1
-    assert "lines of y and z are asked for in j#2, before j#3 stores them, 4 vectors at once" in fast.explain()
+    assert "lines of y and z are asked for in j#2, before j#3 stores them" in fast.explain()
     x = np.random.default_rng(2).normal(size=(5, 203)).astype(np.float32)
     found, wanted = [np.zeros_like(x) for _ in "yz"], [np.zeros_like(x) for _ in "yz"]
     fast(x, *found)

@@ -23,8 +23,6 @@ from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
 
-AT_ONCE = 4
-"""How many vectors an iteration loads and stores."""
 LEAST_ROWS = 64
 """How many rows pay for a copy of what all of them read: it takes about as long as one of them."""
 _STORES = (affine.Store, affine.VectorStore)
@@ -57,8 +55,6 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
                 for each in rows:
                     s.prefetch(each, first, second)
                 said.append(f"lines of {' and '.join(rows)} are asked for in {first}, before {second} stores them")
-                s.unroll(second, AT_ONCE)
-                said[-1] += f", {AT_ONCE} vectors at once"
                 still += [arrays[each] for each in _still(around, later)]
                 written += rows
         if still and has_long_vectors(options):
