@@ -413,6 +413,15 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("prefetch", array, loop, of)
 
+    def load_ahead(self, array: str, loop: str) -> Self:
+        """Load in each iteration of a loop the vectors of an array that the next one works on; the last is behind it.
+
+        So no load waits for the store before it, whose address may end in the same 12 bits: arrays that are as long as
+        pages, and made one after the other, lie so. It comes after `vectorize`, and takes a loop that carries no values
+        and has a whole number of steps.
+        """
+        return self._take("load_ahead", array, loop)
+
     def align(self, array: str, loop: str, lanes: int) -> Self:
         """Let a loop begin where a line of an array does that it stores to: what it does before is a loop of its own.
 

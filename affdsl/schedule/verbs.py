@@ -307,6 +307,7 @@ VERBS: Mapping[str, Verb] = {
     "copy": Verb(_copy, settles=True),
     "pipeline": Verb(_pipeline),
     "prefetch": Verb(_prefetch),
+    "load_ahead": Verb(_of_array("load_ahead")),
     "align": Verb(_align),
     "stream": Verb(_stream),
     "unswitch": Verb(_of_loop("unswitch")),

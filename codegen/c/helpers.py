@@ -515,6 +515,14 @@ _FIXED: dict[str, Helper] = {
         "#define affdsl_in_order() ((void)0)\n"
         "#endif"
     ),
+    "affdsl_loads_first": Helper(
+        "/* what the next iteration works on is loaded before this one stores: compilers would turn them round */\n"
+        "#if defined(__GNUC__)\n"
+        '#define affdsl_loads_first() __asm__ volatile("" : : : "memory")\n'
+        "#else\n"
+        "#define affdsl_loads_first() ((void)0)\n"
+        "#endif"
+    ),
     "ROUNDED": Helper(
         "/* a product that is rounded before something is subtracted: gcc 12 fuses a * b - c beside d * e + f */\n"
         "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12\n"

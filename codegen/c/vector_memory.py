@@ -44,6 +44,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.load_order import is_kept_ahead
 from affdsl.ir.streaming import streamed_from
 from affdsl.ir.types import INDEX, MemRefType, ScalarType
 from affdsl.passes.analysis.lookups import BYTE, BYTES
@@ -65,6 +66,8 @@ def affine_load(c: Context, op: affine.VectorLoad) -> None:
     """Consecutive elements."""
     check_divisors(c, op, op.index)
     _load_vector(c, op, op.result, op.memref, [c.values.expression(e) for e in op.index])
+    if is_kept_ahead(op):
+        c.lines.add(f"{c.unit.helper('affdsl_loads_first')}();")
 
 
 def affine_store(c: Context, op: affine.VectorStore) -> None:

@@ -13,14 +13,13 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
+from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import VectorType
-from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
-from affdsl.passes.transforms.loops.unrolling import is_multiple
+from affdsl.passes.transforms.an_iteration_ahead import last_iteration, require_whole_steps, why_it_is_stored
 from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, if_it_runs, written_out
 
 MOST_FIRST = 8
@@ -108,35 +107,17 @@ def splice(
         reason = "\n".join(reasons) or "no load of a vector stands right in its body"
         raise refusal(loop, f"splice vectors that loop {name(iv)} loads", reason)
     if ahead:
-        _require_whole_steps(loop)
+        require_whole_steps(loop, f"load what loop {name(iv)} splices an iteration ahead")
     before, made, values = _spliced(loop, rows, ahead=ahead)
     behind: Block = ()
     if ahead:
         made = renamed(made, values)
-        behind = _last(made, len(rows))
+        end = made.body[-1]
+        assert isinstance(end, affine.Yield), "a loop with results ends with a yield"
+        behind = last_iteration(made, {*end.values[len(rows) :]})
         made = with_fields(made, upper=(loop.upper[0] - loop.step,), written=None)
     new = (*before, made, *behind) if runs else if_it_runs(loop, before, made, behind)
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)
-
-
-def _require_whole_steps(loop: affine.For) -> None:
-    """Raise IllegalTransform unless the last iteration of a loop is a step before its end, and hands on nothing."""
-    what = f"load what loop {name(loop.iv)} splices an iteration ahead"
-    if loop.results:
-        raise refusal(loop, what, "it carries values")
-    if len(loop.upper) != 1 or not is_multiple(loop.upper[0] - loop.lower[0], loop.step):
-        raise refusal(loop, what, f"where its last iteration is, is not {loop.step} before its end")
-
-
-def _last(loop: affine.For, rows: int) -> Block:
-    """The last iteration of a loop that loads ahead: it splices what the loop hands on, and loads nothing."""
-    *body, end = loop.body
-    assert isinstance(end, affine.Yield), "a loop with results ends with a yield"
-    ahead = {*end.values[rows:]}
-    plain = tuple(op for op in body if ahead.isdisjoint(op.defines()))
-    (upper,) = loop.upper
-    given = dict(zip(loop.carried, loop.results, strict=True))
-    return clone_block(plain, {loop.iv: upper - loop.step, **given})
 
 
 class _Row(Frozen):
@@ -171,7 +152,7 @@ def _rows(loop: affine.For, dependences: Dependences, more_loads: int) -> tuple[
     for op in loop.body:
         if not isinstance(op, affine.VectorLoad):
             continue
-        reason = _why_it_stays(loop, op, index[op], inside) or _why_it_is_stored(op, accesses, dependences)
+        reason = _why_it_stays(loop, op, index[op], inside) or why_it_is_stored(op, accesses, dependences)
         if reason:
             reasons.append(f"{op_name(op)} of {shown(op.memref)} stays: {reason}")
             continue
@@ -199,18 +180,6 @@ def _why_it_stays(loop: affine.For, load: affine.VectorLoad, index: Index, insid
     moved = [e.substitute({loop.iv: loop.iv + loop.step}) - e for e in index]
     if any(e.constant or not e.is_constant for e in moved[:-1]) or moved[-1] != Affine.of(load.result.type.shape[0]):
         return "it does not move along a row by one vector in each iteration"
-    return ""
-
-
-def _why_it_is_stored(load: affine.VectorLoad, accesses: Sequence[Access], dependences: Dependences) -> str:
-    """What in the loop may store elements before the load gives them."""
-    (mine,) = (a for a in accesses if a.op is load)
-    depth = len(mine.ivs)
-    for access in accesses:
-        if access.kind != "write" or not dependences.accesses.storage.may_alias(access.buffer, mine.buffer):
-            continue
-        if dependences.depths(access, mine, depth):
-            return f"{op_name(access.op)} may have stored what it loads"
     return ""
 
 

@@ -55,11 +55,14 @@ def test_lines_are_asked_for_and_what_all_rows_read_is_copied():
     fast = layer_norm.optimize("avx512", threads=1, **ALLOWED)
     steps = str(fast.schedule)
     assert '.prefetch("y", "j#2", "j#3")' in steps
+    assert steps.index(".prefetch(") < steps.index('.load_ahead("x", "j#3")') < steps.index(".copy(")
+    assert steps.count(".load_ahead(") == 1
     assert '.specialize("i", M >= 64)' in steps
     copied = [f'.{verb}("{array}' for array in ("gain", "bias") for verb in ("copy", "displace")]
     made = ["M >= 64", *copied]
     assert made == sorted(made, key=steps.index)
-    assert "lines of y are asked for in j#2, before j#3 stores them" in fast.explain()
+    asked = "lines of y are asked for in j#2, before j#3 stores them"
+    assert f"{asked}, which loads x an iteration ahead" in fast.explain()
     copies = "vectors of gain and bias come from copies that begin where lines do"
     assert f"{copies}, half a page away from y, where M >= 64" in fast.explain()
     numbers = np.random.default_rng(1)
@@ -83,6 +86,7 @@ def test_known_numbers_of_rows_have_one_version(rows, copies):
 def test_vectors_shorter_than_lines_need_no_copies():
     steps = str(layer_norm.optimize("avx2", threads=1, **ALLOWED).schedule)
     assert ".prefetch(" in steps
+    assert ".load_ahead(" not in steps
     assert ".copy(" not in steps
 
 

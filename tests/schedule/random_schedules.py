@@ -175,6 +175,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "copy": _copy,
     "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
     "prefetch": lambda s, r: s.prefetch(_array(s, r), *_two(s, r)),
+    "load_ahead": lambda s, r: s.load_ahead(_array(s, r), _loop(s, r)),
     "align": lambda s, r: s.align(_array(s, r), _loop(s, r), r.choice((2, 4, 16))),
     "stream": lambda s, r: s.stream(_array(s, r), _loop(s, r), r.choice((0, 64, 4096))),
     "unswitch": lambda s, r: s.unswitch(_loop(s, r)),

@@ -35,11 +35,13 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
 
         for i: { for j: R(x[i, j]); for j: S(x[i, j]); for j: y[i, j] = T(x[i, j], a[j]) }   ->
         b = a
-        for i: { for j: R(x[i, j]); for j: { prefetch y[i, j]; S(x[i, j]) }; for j: y[i, j] = T(x[i, j], b[j]) }
+        for i: { for j: R(x[i, j]); for j: { prefetch y[i, j]; S(x[i, j]) }; a = x[i, 0];
+                 for j: { n = x[i, j + 1]; y[i, j] = T(a, b[j]); a = n } }
 
     The loop that asks reads a row that a loop before it has read, so it waits for no line itself. Then loads from the
     nearest cache take the time, two where a vector lies in two lines: what all iterations read is copied to where lines
-    begin, if there are many of them, and half a page away from what is stored, so that no load waits for a store.
+    begin, if there are many of them, and half a page away from what is stored, so that no load waits for a store. The
+    row is loaded an iteration ahead, so that it does not wait either where it lies a line in front of what is stored.
     """
     called = {row.iv: row.names[0] for row in s.loops()}
     arrays = {value: name for name, value in arrays_of(s.function).items()}
@@ -55,11 +57,24 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
                 for each in rows:
                     s.prefetch(each, first, second)
                 said.append(f"lines of {' and '.join(rows)} are asked for in {first}, before {second} stores them")
-                still += [arrays[each] for each in _still(around, later)]
+                kept = _still(around, later)
+                still += [arrays[each] for each in kept]
+                moving = dict.fromkeys(at for at, _ in _rows_read(later) if at not in kept)
+                early = [*_early(s, [arrays[each] for each in moving], second)] if has_long_vectors(options) else []
+                if early:
+                    said[-1] += f", which loads {' and '.join(early)} an iteration ahead"
                 written += rows
         if still and has_long_vectors(options):
             said += _copied(s, called[around.iv], [*dict.fromkeys(still)], written[0])
     return said
+
+
+def _early(s: Schedule, arrays: Sequence[str], loop: str) -> Iterator[str]:
+    """The arrays of which a loop loads vectors an iteration ahead, where it may; the schedule given is changed."""
+    for array in arrays:
+        with suppress(IllegalTransform, ScheduleError):
+            s.load_ahead(array, loop)
+            yield array
 
 
 def _copied(s: Schedule, around: str, arrays: Sequence[str], stored: str) -> list[str]:
