@@ -12,7 +12,7 @@ NAME = "affdsl.ahead"
 
 
 def kept_ahead(op: affine.VectorLoad) -> affine.VectorLoad:
-    """A load that no compiler moves behind a store that follows it, however little they have to do with each other."""
+    """The load, marked: C tells compilers to leave it in front of the stores that follow, also of other arrays."""
     others = tuple(entry for entry in op.attributes if entry[0] != NAME)
     return with_fields(op, attributes=(*others, (NAME, UnitAttr())), written=None)
 

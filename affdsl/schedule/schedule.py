@@ -414,7 +414,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self._take("prefetch", array, loop, of)
 
     def load_ahead(self, array: str, loop: str) -> Self:
-        """Load in each iteration of a loop the vectors of an array that the next one works on; the last is behind it.
+        """Load in each iteration of a loop what the next one reads of an array; the last one runs behind the loop.
 
         So no load waits for the store before it, whose address may end in the same 12 bits: arrays that are as long as
         pages, and made one after the other, lie so. It comes after `vectorize`, and takes a loop that carries no values

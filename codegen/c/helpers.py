@@ -516,7 +516,7 @@ _FIXED: dict[str, Helper] = {
         "#endif"
     ),
     "affdsl_loads_first": Helper(
-        "/* what the next iteration works on is loaded before this one stores: compilers would turn them round */\n"
+        "/* what the next iteration works on is loaded before this one stores: compilers would swap them */\n"
         "#if defined(__GNUC__)\n"
         '#define affdsl_loads_first() __asm__ volatile("" : : : "memory")\n'
         "#else\n"

@@ -22,7 +22,7 @@ def require_whole_steps(loop: affine.For, what: str) -> None:
         raise refusal(loop, what, "it carries values")
     one = len(loop.lower) == len(loop.upper) == 1
     if not one or not is_multiple(loop.upper[0] - loop.lower[0], loop.step):
-        raise refusal(loop, what, f"where its last iteration is, is not {loop.step} before its end")
+        raise refusal(loop, what, f"its last iteration is not certainly {loop.step} before its end")
 
 
 def last_iteration(loop: affine.For, ahead: AbstractSet[Value]) -> Block:

@@ -62,7 +62,7 @@ def test_lines_are_asked_for_and_what_all_rows_read_is_copied():
     made = ["M >= 64", *copied]
     assert made == sorted(made, key=steps.index)
     asked = "lines of y are asked for in j#2, before j#3 stores them"
-    assert f"{asked}, which loads x an iteration ahead" in fast.explain()
+    assert f"{asked}; j#3 loads x an iteration ahead" in fast.explain()
     copies = "vectors of gain and bias come from copies that begin where lines do"
     assert f"{copies}, half a page away from y, where M >= 64" in fast.explain()
     numbers = np.random.default_rng(1)

@@ -35,8 +35,8 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
 
         for i: { for j: R(x[i, j]); for j: S(x[i, j]); for j: y[i, j] = T(x[i, j], a[j]) }   ->
         b = a
-        for i: { for j: R(x[i, j]); for j: { prefetch y[i, j]; S(x[i, j]) }; a = x[i, 0];
-                 for j: { n = x[i, j + 1]; y[i, j] = T(a, b[j]); a = n } }
+        for i: { for j: R(x[i, j]); for j: { prefetch y[i, j]; S(x[i, j]) }; v = x[i, 0];
+                 for j: { n = x[i, j + 1]; y[i, j] = T(v, b[j]); v = n } }
 
     The loop that asks reads a row that a loop before it has read, so it waits for no line itself. Then loads from the
     nearest cache take the time, two where a vector lies in two lines: what all iterations read is copied to where lines
@@ -60,21 +60,22 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
                 kept = _still(around, later)
                 still += [arrays[each] for each in kept]
                 moving = dict.fromkeys(at for at, _ in _rows_read(later) if at not in kept)
-                early = [*_early(s, [arrays[each] for each in moving], second)] if has_long_vectors(options) else []
-                if early:
-                    said[-1] += f", which loads {' and '.join(early)} an iteration ahead"
+                early = _early(s, [arrays[each] for each in moving], second) if has_long_vectors(options) else None
+                if early is not None:
+                    said[-1] += f"; {second} loads {early} an iteration ahead"
                 written += rows
         if still and has_long_vectors(options):
             said += _copied(s, called[around.iv], [*dict.fromkeys(still)], written[0])
     return said
 
 
-def _early(s: Schedule, arrays: Sequence[str], loop: str) -> Iterator[str]:
-    """The arrays of which a loop loads vectors an iteration ahead, where it may; the schedule given is changed."""
+def _early(s: Schedule, arrays: Sequence[str], loop: str) -> str | None:
+    """The first array of which a loop may load vectors an iteration ahead; the schedule given is changed."""
     for array in arrays:
         with suppress(IllegalTransform, ScheduleError):
             s.load_ahead(array, loop)
-            yield array
+            return array
+    return None
 
 
 def _copied(s: Schedule, around: str, arrays: Sequence[str], stored: str) -> list[str]:

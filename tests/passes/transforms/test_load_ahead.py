@@ -117,8 +117,11 @@ LATE = """affine.for %j = 0 to 96 step 4 {
     ("body", "reason"),
     [
         ("affine.for %j = 0 to 96 { %a = affine.load %A[%j] : memref<99xf32> }", "no load of a vector of A"),
-        (f"affine.for %j = 0 to 95 step 4 {{ {LOAD} }}", "not 4 before its end"),
-        (f"affine.for %j = 0 to min affine_map<(d) -> (d, 96)>(%n) step 4 {{ {LOAD} }}", "not 4 before its end"),
+        (f"affine.for %j = 0 to 95 step 4 {{ {LOAD} }}", "not certainly 4 before"),
+        (
+            f"affine.for %j = 0 to min affine_map<(d) -> (d, 96)>(%n) step 4 {{ {LOAD} }}",
+            "not certainly 4 before",
+        ),
         (CARRIED, "it carries values"),
         (f"affine.for %j = 0 to 92 step 4 {{ {LOAD} {STORE.format('%j + 4')} }}", "may have stored what it loads"),
         (f"affine.for %j = 0 to 96 step 4 {{ {LOAD} {STORE.format('95 - %j')} }}", "may have stored what it loads"),

@@ -276,7 +276,7 @@ def test_loads_of_several_rows_stand_before_all_stores():
         assert assert_alike(before, after) > 0
 
 
-WHERE = "where its last iteration is, is not 4 before its end"
+WHERE = "its last iteration is not certainly 4 before its end"
 
 
 @pytest.mark.parametrize(
