@@ -40,6 +40,24 @@ def test_kernels_do_the_same(seed):
     assert runs.tried(seed, random_way(seed)).failures == []
 
 
+@pytest.mark.parametrize(("by", "is_wrong"), [(0, False), (1e-11, True)])
+def test_a_recurrence_may_move_as_far_as_rounding_moves_it_and_no_further(monkeypatch, by, is_wrong):
+    """Rows of this kernel grow to 3e24, and a unit of the last place of an argument to 1,400 of them: 3e-13."""
+
+    def nearly(kernel, way, report):
+        fast = way.of(kernel)
+
+        def call(**given):
+            fast(**given)
+            given["B"] *= 1 + by
+
+        return call
+
+    monkeypatch.setattr(runs, "_optimized", nearly)
+    failures = runs.tried(512000203, random_way(512000203)).failures
+    assert any("units of the last place away" in said for said in failures) == bool(failures) == is_wrong
+
+
 def test_the_command(capsys):
     assert main(["--count", "1", "--kernels", "0", "--seed", "7"]) == 0
     assert "1 programs, 1 changed, " in capsys.readouterr().out
