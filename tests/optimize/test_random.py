@@ -42,7 +42,9 @@ def test_kernels_do_the_same(seed):
 
 @pytest.mark.parametrize(("by", "is_wrong"), [(0, False), (1e-11, True)])
 def test_a_recurrence_may_move_as_far_as_rounding_moves_it_and_no_further(monkeypatch, by, is_wrong):
-    """Rows of this kernel grow to 3e24, and a unit of the last place of an argument to 1,400 of them: 3e-13."""
+    """This kernel makes numbers of 3e24 of small ones. Where its arguments move by a unit of the last place, these move
+    by 1,400 units, which is 3e-13 of them.
+    """
 
     def nearly(kernel, way, report):
         fast = way.of(kernel)

@@ -62,9 +62,11 @@ def test_all_is_as_before_and_loads_come_first(tail, array, loads):
 def test_arrays_that_lie_a_line_apart(offset):
     made = af.Schedule(differences).vectorize("j", 16, tail="overlapped").load_ahead("A", "j").kernel()
     m, n = 3, 1023  # rows of A are a page long
-    A = at(offset, m * (n + 1), np.float32).reshape(m, n + 1)
+    memory, whole = at(offset, 2 * m * (n + 1) + 16, np.float32), m * (n + 1)
+    A, found = memory[:whole].reshape(m, n + 1), memory[whole + 16 : whole + 16 + m * n].reshape(m, n)
+    assert (found.ctypes.data - A.ctypes.data) % 4096 == 64
     A[:] = np.random.default_rng(offset).random(A.shape)
-    w, found = np.ones(n, np.float32), at((offset + 64) % 128, m * n, np.float32).reshape(m, n)
+    w = np.ones(n, np.float32)
     made(A, w, found)
     np.testing.assert_array_equal(found, A[:, 1:] - A[:, :-1])
 
@@ -72,6 +74,9 @@ def test_arrays_that_lie_a_line_apart(offset):
 def test_the_steps_are_printed_and_replay():
     s = af.Schedule(differences).vectorize("j", 4).load_ahead("A", "j")
     assert str(s).endswith('s.load_ahead("A", "j")')
+    again: dict[str, object] = {}
+    exec(str(s), again)
+    assert again["s"].kernel().mlir() == s.kernel().mlir()
 
 
 def test_a_loop_that_may_not_run_loads_nothing():
@@ -133,6 +138,16 @@ def test_what_is_refused(body, reason):
     loop = next(op for op in f.body if hasattr(op, "iv"))
     with pytest.raises(IllegalTransform, match=reason):
         load_ahead(f, f.args[0], loop.iv)
+
+
+def test_a_buffer_of_each_iteration_is_not_loaded_before_it_is_made():
+    f = function("""affine.for %j = 0 to 96 step 4 {
+      %t = memref.alloc() : memref<99xf32>
+      %a = affine.vector_load %t[%j] : memref<99xf32>, vector<4xf32>
+      memref.dealloc %t : memref<99xf32> }""")
+    loop = f.body[0]
+    with pytest.raises(IllegalTransform, match="the loop makes the buffer"):
+        load_ahead(f, loop.body[0].result, loop.iv)
 
 
 def test_a_store_behind_what_is_loaded_is_no_obstacle():
