@@ -28,6 +28,8 @@ _RANKS: Final = 32  # which every NumPy has; entry.c has room for no more
 _DTYPES: Final = frozenset(
     np.dtype(name) for name in ["bool", *_INTEGERS, "float16", "float32", "float64", "complex64", "complex128"]
 )
+_BITS_OF_BFLOAT16: Final = frozenset(np.dtype(name) for name in ["uint16", "int16", "V2"])
+"""How bits of bfloat16 come from where there is no such type: from C, from a file that NumPy wrote (V2)."""
 
 
 class ArrayArgument(FrozenValue):
@@ -196,7 +198,9 @@ def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoRetur
     what = f"{kernel}: argument {name!r} must"
     if value.dtype != argument.dtype:
         constructor = _constructor(argument.dtype)
-        if kind_of(value.dtype) not in "biufcEO":
+        if is_bfloat16(argument.dtype) and value.dtype in _BITS_OF_BFLOAT16:
+            fix = f"pass {name}.view({constructor}) if these are its bits, which .astype would convert as numbers"
+        elif kind_of(value.dtype) not in "biufcEO":
             fix = "its elements are no numbers"
         elif value.dtype.kind == "c" and argument.dtype.kind != "c":
             fix = (
@@ -208,7 +212,7 @@ def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoRetur
         else:
             loses = kind_of(value.dtype) in "fE" and argument.dtype.kind in "iu"
             fix = f"pass {name}.astype({constructor})" + ", which drops fractions" * loses
-        raise ArgumentError(f"{what} be a {argument.dtype} array, got {value.dtype}; {fix}")
+        raise ArgumentError(f"{what} be an array of {argument.dtype}, got {value.dtype}; {fix}")
     if value.ndim != argument.rank:
         raise SizeError(f"{what} have rank {argument.rank}, got shape {value.shape}; reshape it")
     _refuse_layout(kernel, argument, value)

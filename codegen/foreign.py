@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +13,15 @@ from affdsl.codegen.bfloat import bfloat16
 
 Array = npt.NDArray[np.generic]
 
+_CPU: Final = 1
+"""What DLPack calls the memory of the CPU (kDLCPU)."""
+
 
 def as_array(x: object) -> Array | None:
-    """What has the buffer protocol, the array interface or DLPack, as a NumPy array on its memory; None for all else.
+    """What NumPy sees without a copy of it, as a NumPy array on its memory; None for all else.
 
-    It is read-only where the other library says so, or cannot say: DLPack could not before its version 1.
+    The buffer protocol is asked first, then the array interface, DLPack, and `__array__`. It is read-only where the
+    other library says so, or cannot say: DLPack could not before its version 1.
 
     Raises BufferError for an array that lies elsewhere, or that its library does not lend.
 
@@ -35,7 +40,7 @@ def as_array(x: object) -> Array | None:
     if hasattr(x, "__array_interface__"):
         return np.asarray(x)
     if not hasattr(x, "__dlpack__"):
-        return None
+        return _seen_in_place(x)
     if callable(is_negated := getattr(x, "is_neg", None)) and is_negated():
         raise BufferError("its numbers are stored with the other sign, which resolve_neg() settles")
     try:
@@ -43,7 +48,27 @@ def as_array(x: object) -> Array | None:
             return np.from_dlpack(x.view(sys.modules["torch"].int16)).view(bfloat16())  # type: ignore[attr-defined]
         return np.from_dlpack(x)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        # DLPack may lack the type of its elements, as that of JAX lacks bfloat16.
+        if _is_on_the_cpu(x) and (seen := _seen_in_place(x)) is not None:
+            return seen
         raise BufferError(f"its DLPack says: {error}") from error
+
+
+def _is_on_the_cpu(x: object) -> bool:
+    where = getattr(x, "__dlpack_device__", None)
+    return callable(where) and where()[0] == _CPU
+
+
+def _seen_in_place(x: object) -> Array | None:
+    """What `__array__` gives, where it gives the same memory each time: a copy would lie elsewhere the second time."""
+    if not callable(getattr(x, "__array__", None)):
+        return None
+    try:
+        seen, again = np.asarray(x), np.asarray(x)
+    except (BufferError, RuntimeError, TypeError, ValueError):
+        return None
+    is_copy = seen.__array_interface__["data"][0] != again.__array_interface__["data"][0] and seen.size
+    return None if is_copy else seen
 
 
 def with_arrays(

@@ -76,7 +76,7 @@ def test_what_does_not_fit_is_named_with_both_values(how):
     a, b, c = operands()
     run = getattr(matmul, how)
     dtype = refused(ArgumentError, lambda: run(a, b.astype("f8"), c))
-    assert dtype == "matmul: argument 'B' must be a float32 array, got float64; pass B.astype(np.float32)"
+    assert dtype == "matmul: argument 'B' must be an array of float32, got float64; pass B.astype(np.float32)"
     rank = refused(SizeError, lambda: run(a, b[0], c))
     assert rank == "matmul: argument 'B' must have rank 2, got shape (6,); reshape it"
     layout = refused(LayoutError, lambda: run(a, np.asfortranarray(b), c))

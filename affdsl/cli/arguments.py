@@ -99,7 +99,7 @@ def _size(function: Func, source: Source, given: Sequence[Argument]) -> int:
 
 def _argument(function: Func, position: int, word: str) -> Argument:
     value = function.args[position]
-    what = f"affdsl run: argument {shown(value)} of @{function.symbol}, a {value.type}:"
+    what = f"affdsl run: argument {shown(value)} of @{function.symbol}, of type {value.type}:"
     unsigned = position in function.unsigned
     match value.type:
         case MemRefType(element=IndexType() | IntegerType() | FloatType() | ComplexType() as element) as type:

@@ -212,7 +212,7 @@ def _must_fit(op: Op, lanes: Value, buffer: Value) -> None:
     match lanes.type, buffer.type:
         case VectorType() as vector_type, MemRefType() as memory if vector_type.rank > memory.rank:
             raise UnsupportedError(
-                f"{where(op)}: a {vector_type} in a {memory} has no lower form: "
+                f"{where(op)}: {vector_type} in {memory} has no lower form: "
                 "use a vector of at most as many dimensions as the buffer has"
             )
 

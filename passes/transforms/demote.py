@@ -84,7 +84,7 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
         others = [v for op in walk(top) if isinstance(op, Loop) for v in op.carried]
         odd = next((v for v in others if not isinstance(v.type, NumberType)), None)
         if odd is not None:
-            raise refusal(loop, what, f"{shown(odd)} is a {odd.type}, and a buffer of one element holds a number")
+            raise refusal(loop, what, f"{shown(odd)} has type {odd.type}, and a buffer of one element holds a number")
         block = made.block_of[top]
         new = made.around(top, block, {})
     return made.placed(top, new)

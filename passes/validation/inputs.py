@@ -237,7 +237,7 @@ def _scalar(of: Value, number: int, recipe: Recipe, random: Random, position: in
             return number_of(_floats(1, recipe, random, start=recipe.seed // 3 + 3 * position)[0], type)
         case ComplexType() as type:
             return number_of(complex(*_floats(2, recipe, random, start=recipe.seed // 3 + 3 * position)), type)
-    raise NoArgumentsError(f"{hint(of)} is a {of.type}, which the interpreter cannot be given")
+    raise NoArgumentsError(f"{hint(of)} has type {of.type}, which the interpreter cannot be given")
 
 
 def _array(
@@ -247,7 +247,7 @@ def _array(
     assert isinstance(type, MemRefType)
     element = type.element
     if not isinstance(element, NumberType):
-        raise NoArgumentsError(f"{hint(value)} is a {type}, which the interpreter cannot be given")
+        raise NoArgumentsError(f"{hint(value)} has type {type}, which the interpreter cannot be given")
     unsigned |= isinstance(element, IntegerType) and element.sign == "u"
     array = _placed(shape, type, dtype(element, unsigned=unsigned))
     array[...] = _elements(element, array, recipe, limit, random)

@@ -92,9 +92,13 @@ def test_a_number_is_rounded_once(way):
 
 X = np.arange(8).astype(BFLOAT16)
 A_COPY = "pass x.astype(ml_dtypes.bfloat16)"
+THE_BITS = "pass x.view(ml_dtypes.bfloat16) if these are its bits, which .astype would convert as numbers"
 REFUSED = [
-    (1.0, X.astype("f4"), X, ArgumentError, f"argument 'x' must be a bfloat16 array, got float32; {A_COPY}"),
-    (1.0, X.view("u2"), X, ArgumentError, f"argument 'x' must be a bfloat16 array, got uint16; {A_COPY}"),
+    (1.0, X.astype("f4"), X, ArgumentError, f"argument 'x' must be an array of bfloat16, got float32; {A_COPY}"),
+    (1.0, X.view("u2"), X, ArgumentError, f"argument 'x' must be an array of bfloat16, got uint16; {THE_BITS}"),
+    (1.0, X.view("V2"), X, ArgumentError, f"got |V2; {THE_BITS}"),
+    (1.0, X, X.view("i2"), ArgumentError, f"got int16; {THE_BITS.replace('x.', 'y.')}"),
+    (1.0, X.astype("i4"), X, ArgumentError, f"got int32; {A_COPY}"),
     (1.0, [1.0], X, ArgumentError, "of bfloat16, got a list; pass np.asarray(x, dtype=ml_dtypes.bfloat16)"),
     (1.0, X[::2], X[:4], LayoutError, "or let the kernel take any strides: annotate it with affdsl.strided(...)"),
     (1.0, X, X, OverlapError, "'x' and 'y' overlap in memory and 'y' is written"),
@@ -116,7 +120,7 @@ def test_of_other_types_it_is_no_number(way):
         with af.for_(N) as i:
             x[i] //= 2
 
-    with pytest.raises(ArgumentError, match="must be a int32 array, got bfloat16; it is written in place"):
+    with pytest.raises(ArgumentError, match="must be an array of int32, got bfloat16; it is written in place"):
         way(halve)(X.copy())
 
 

@@ -464,11 +464,11 @@ def read_only() -> np.ndarray:
 
 REFUSALS = [
     ("a", np.zeros(4, f32), ArgumentError,
-     r"add: argument 'a' must be a float64 array, got float32; pass a.astype(np.float64)"),
+     r"add: argument 'a' must be an array of float64, got float32; pass a.astype(np.float64)"),
     ("a", np.zeros(4, ">f8"), ArgumentError,
-     r"add: argument 'a' must be a float64 array, got >f8; pass a.astype(np.float64)"),
+     r"add: argument 'a' must be an array of float64, got >f8; pass a.astype(np.float64)"),
     ("c", np.zeros(4, np.int64), ArgumentError,
-     ("add: argument 'c' must be a float64 array, got int64; "
+     ("add: argument 'c' must be an array of float64, got int64; "
       "it is written in place, where a copy would be lost, so make it with dtype=np.float64")),
     ("a", np.zeros((4, 1)), SizeError, "add: argument 'a' must have rank 1, got shape (4, 1); reshape it"),
     ("a", np.array(1.0), SizeError, "add: argument 'a' must have rank 1, got shape (); reshape it"),
@@ -513,7 +513,7 @@ def test_a_wrong_array_is_refused_with_its_name_and_the_fix(
 def test_an_array_of_bools_is_told_of_bool_(build: Build) -> None:
     call = build(Signature("flags", (ArrayArgument("m", np.dtype("bool"), 1, False),)), "    return 0;\n")
     with pytest.raises(
-        ArgumentError, match=r"flags: argument 'm' must be a bool array, got int64; pass m.astype\(np.bool_\)"
+        ArgumentError, match=r"flags: argument 'm' must be an array of bool, got int64; pass m.astype\(np.bool_\)"
     ):
         call(np.zeros(3, np.int64))
 

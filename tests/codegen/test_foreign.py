@@ -55,12 +55,23 @@ class Interface:
         self.__array_interface__ = memory.__array_interface__
 
 
+class Seen:
+    """What has `__array__` alone: a column of a table, or, with `copies`, a list of chunks, put together each time."""
+
+    def __init__(self, memory: np.ndarray, *, copies: bool = False) -> None:
+        self._memory, self._copies = memory, copies
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        return self._memory.copy() if self._copies else self._memory
+
+
 LENT = {
     "a memoryview": memoryview,
     "an array of array": lambda x: array("d", x),
     "a ctypes array": lambda x: (ctypes.c_double * len(x))(*x),
     "DLPack": Lent,
     "the array interface": Interface,
+    "__array__": Seen,
     "a reversed memoryview": lambda x: memoryview(x)[::-1],
     "a strided DLPack": lambda x: Lent(np.stack([x, x], 1)[:, 1]),
 }
@@ -78,7 +89,7 @@ def test_memory_is_read_and_written_where_it_is(name: str, call):
 
 
 def _read(lent: object) -> np.ndarray:
-    return lent._memory if isinstance(lent, Lent | Interface) else np.asarray(memoryview(lent))
+    return lent._memory if isinstance(lent, Lent | Interface | Seen) else np.asarray(memoryview(lent))
 
 
 def test_what_may_not_be_written_is_only_read(call):
@@ -92,9 +103,10 @@ def test_what_may_not_be_written_is_only_read(call):
 
 
 REFUSED = [
-    (lambda x: memoryview(x.astype("f4")), "argument 'x' must be a float64 array, got float32; pass x.astype"),
-    (lambda x: memoryview(x.tobytes()), "argument 'x' must be a float64 array, got uint8; pass x.astype"),
+    (lambda x: memoryview(x.astype("f4")), "argument 'x' must be an array of float64, got float32; pass x.astype"),
+    (lambda x: memoryview(x.tobytes()), "argument 'x' must be an array of float64, got uint8; pass x.astype"),
     (lambda x: x.tolist(), "argument 'x' must be a NumPy array of float64, got a list; pass np.asarray(x"),
+    (lambda x: Seen(x, copies=True), "argument 'x' must be a NumPy array of float64, got a Seen; pass np.asarray(x"),
     (lambda x: Lent(x, error="it requires a gradient"), (
         "an array of another library cannot be read where it is; its DLPack says: it requires a gradient; "
         "pass a copy that is a NumPy array")),
@@ -139,6 +151,32 @@ def test_bfloat16_of_pytorch(monkeypatch):
         x = np.arange(6).astype(ml_dtypes.bfloat16)
         run(Tensor(x[::2], "torch.bfloat16"))
         assert x.tolist() == [0, 1, -2, 3, -4, 5]
+
+
+class OfJax(Seen, Lent):
+    """As JAX lends bfloat16: its DLPack has no such type, `__array__` gives its memory, which may not be written."""
+
+    def __init__(self, memory: np.ndarray, device: int = 1) -> None:
+        Lent.__init__(self, memory, error="bfloat16 is not supported", device=device)
+        Seen.__init__(self, memory)
+
+
+def test_bfloat16_of_jax():
+    @af.kernel
+    def copied(x: af.const(af.bf16[N]), y: af.bf16[N]):
+        with af.for_(N) as i:
+            y[i] = x[i]
+
+    x = np.arange(4).astype(ml_dtypes.bfloat16)
+    x.flags.writeable = False
+    for run in (copied, copied.interpret):
+        y = np.zeros_like(x)
+        run(OfJax(x), y)
+        assert y.tolist() == [0, 1, 2, 3]
+        with pytest.raises(LayoutError, match="argument 'y' is written, but the array is read-only"):
+            run(x, OfJax(x))
+        with pytest.raises(ArgumentError, match="its DLPack says: bfloat16 is not supported; pass a copy"):
+            run(OfJax(x, device=2), y)
 
 
 def test_numbers_that_are_stored_with_the_other_sign_are_not_taken(call):

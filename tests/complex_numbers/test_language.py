@@ -141,11 +141,11 @@ def test_calls_look_at_dtypes_and_overlap():
             b[i] = a[i]
 
     z = np.zeros(4, "c8")
-    with pytest.raises(ArgumentError, match=r"'a' must be a complex64 array, got complex128; pass a\.astype"):
+    with pytest.raises(ArgumentError, match=r"'a' must be an array of complex64, got complex128; pass a\.astype"):
         moved(np.zeros(2, "c16"), z[:2])
-    with pytest.raises(ArgumentError, match=r"'a' must be a complex64 array, got float64; pass a\.astype"):
+    with pytest.raises(ArgumentError, match=r"'a' must be an array of complex64, got float64; pass a\.astype"):
         moved(np.zeros(2), z[:2])
-    with pytest.raises(ArgumentError, match=r"'b' must be a complex64 array, got float32; it is written in place"):
+    with pytest.raises(ArgumentError, match=r"'b' must be an array of complex64, got float32; it is written in place"):
         moved(z, np.zeros(4, "f4"))
     with pytest.raises(OverlapError, match="'a' and 'b' overlap in memory and 'b' is written"):
         moved(z[:2], z[1:3])

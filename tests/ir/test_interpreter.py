@@ -458,7 +458,7 @@ def test_ir_that_the_verifier_refuses():
         InterpreterError, match=r"arith.negf: the interpreter computes with scalars only, not with tensor<4xf32>"
     ):
         run(function((x,), arith.Negate(v, v)), 1.0)
-    with pytest.raises(InterpreterError, match=r"affine.load: %x is no memref but a f32"):
+    with pytest.raises(InterpreterError, match=r"affine.load: %x is no memref but has type f32"):
         run(function((x,), affine.Load(y, x, ())), 1.0)
 
 

@@ -113,7 +113,7 @@ def tupled(results):
 A, X = np.ones((2, 3), "f4"), np.ones(4)
 WRONG = [
     ("product", (A, A, A.copy()), "dimension 0 of argument 'B' must be K = 3 (K = 3 from dimension 1 of 'A'), got 2"),
-    ("product", (A, A.T.copy(), A.astype("f8")), "argument 'C' must be a float32 array, got float64; it is written"),
+    ("product", (A, A.T.copy(), A.astype("f8")), "argument 'C' must be an array of float32, got float64"),
     ("product", (A, A.T, np.zeros((2, 2), "f4")), "argument 'B' must be C-contiguous, with strides (8, 4), got"),
     ("product", (A.ravel(), A, A), "argument 'A' must have rank 2, got shape (6,)"),
     ("product", ([1], A, A), "argument 'A' must be a NumPy array of float32, got a list"),

@@ -52,7 +52,7 @@ def argument(function: func.Func, position: int, given: Argument) -> Number | Bu
             raise InterpreterError(f"{what} has strides ({listed(given.strides)}) that its elements do not divide")
         return buffer
     if not isinstance(type, NumberType):
-        raise InterpreterError(f"{what} is a {type}, which cannot be passed to the interpreter")
+        raise InterpreterError(f"{what} has type {type}, which cannot be passed to the interpreter")
     return _scalar_argument(what, given, type, is_unsigned=is_unsigned)
 
 
@@ -82,10 +82,10 @@ def result_of(type: Type, result: Number | BufferView, what: str, *, unsigned: b
             raise InterpreterError(f"{what} is a buffer that cannot be used: {result.dead}")
         element = type.element if isinstance(type, MemRefType | UnrankedMemRefType) else None
         if not isinstance(element, NumberType):
-            raise InterpreterError(f"{what} is a {type}, which cannot be handed out")
+            raise InterpreterError(f"{what} has type {type}, which cannot be handed out")
         return unwrap_array(result, element, unsigned=unsigned or has_unsigned(element))
     if isinstance(type, VectorType):
-        raise InterpreterError(f"{what} is a {type}, which cannot be handed out")
+        raise InterpreterError(f"{what} has type {type}, which cannot be handed out")
     if isinstance(type, IntegerType) and isinstance(result, int):
         if type.width == 1:
             return bool(result)
@@ -97,7 +97,7 @@ def given_back(value: Value, given: object, function: func.Func) -> Number:
     """What an external function gave, as its caller sees it."""
     what = f"@{function.symbol}: result {shown(value)}"
     if not isinstance(value.type, NumberType):
-        raise InterpreterError(f"{what} is a {value.type}, which an external function cannot give")
+        raise InterpreterError(f"{what} has type {value.type}, which an external function cannot give")
     if not isinstance(given, int | float | complex | np.generic):
         raise InterpreterError(f"{what} must be a number, got {given!r}")
     return _scalar_argument(what, given, value.type, is_unsigned=False)

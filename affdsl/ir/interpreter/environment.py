@@ -81,7 +81,7 @@ def memref_type(value: Value, op: Op) -> MemRefType:
     """The type of a memref."""
     if isinstance(value.type, MemRefType):
         return value.type
-    raise error(op, f"{shown(value)} is no memref but a {value.type}")
+    raise error(op, f"{shown(value)} is no memref but has type {value.type}")
 
 
 def element_type(value: Value, op: Op) -> NumberType:

@@ -40,7 +40,7 @@ def vector_type(value: Value, op: Op) -> VectorType:
 def known_lanes(type: Type, op: Op, what: str) -> VectorType:
     """type, which must be a vector of a known number of lanes."""
     if not isinstance(type, VectorType):
-        raise error(op, f"{what} is no vector but a {type}")
+        raise error(op, f"{what} is no vector but has type {type}")
     if any(type.scalable):
         raise error(op, f"{what} is scalable, so the interpreter does not know how many lanes it has: {type}")
     return type

@@ -154,7 +154,7 @@ def test_a_loop_that_carries_nothing_is_refused():
           return %r : vector<4xf32>
         }"""
     function = parse(text).functions[0]
-    with pytest.raises(IllegalTransform, match=r"%s is a vector<4xf32>, and a buffer of one element holds a number"):
+    with pytest.raises(IllegalTransform, match=r"%s has type vector<4xf32>, and a buffer of one element"):
         demote(function, loops(function)[0].iv)
     with pytest.raises(ValueError, match="is no induction variable of a loop of @f"):
         demote(function, loops(product.func)[0].iv)
