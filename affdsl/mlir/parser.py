@@ -12,7 +12,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attributes
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects.opaque import must_end
+from affdsl.ir.dialects.opaque import UNTYPED, must_end
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name
@@ -20,6 +20,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type
 from affdsl.ir.written import Tree
 from affdsl.mlir.attributes import AttributeReader
+from affdsl.mlir.registry import OPERATIONS
 from affdsl.mlir.resources import read_resources
 from affdsl.mlir.scanner import Scanner
 
@@ -65,22 +66,30 @@ Reader = Callable[["Parser", Head], "Op | Reading"]
 class Parser(AttributeReader):
     """Reads a text.
 
-    `readers` says how each operation continues after its name, `legacy` the same for names of former times, and
-    `generic` reads the generic form.
+    `readers` says how each operation continues after its name, `legacy` the same for names of former times, `generic`
+    reads the generic form, and `unknown` an operation whose custom form nobody here knows.
     """
 
     def __init__(
-        self, text: str, file: str, readers: Mapping[str, Reader], legacy: Mapping[str, Reader], generic: Reader
+        self,
+        text: str,
+        file: str,
+        readers: Mapping[str, Reader],
+        legacy: Mapping[str, Reader],
+        generic: Reader,
+        unknown: Reader,
     ) -> None:
         super().__init__(Scanner(text, file))
         self._readers = readers
         self._legacy = legacy
         self._generic = generic
+        self._unknown = unknown
         self._values: dict[str, Value] = {}
         self._defined: list[str] = []
         self._hints: dict[str, str] = {}  # by name
         self._outer: list[tuple[dict[str, Value], list[str], dict[str, int]]] = []
         self._awaited: dict[str, int] = {}  # where values that are defined below are read first
+        self._untyped: set[Value] = set()  # which get the type as which they are read first
         self.successors: list[tuple[str, int]] = []  # labels of blocks, and where they are named
         self.last = 0  # where the last operation begins that has been read as a whole
         self.default_dialect = ["builtin"]
@@ -88,6 +97,7 @@ class Parser(AttributeReader):
         self.resources = ""
         self._emitted: list[Op] = []
         self._ends: list[list[Location | None]] = []  # of the open operations
+        self._kinds: list[str] = []  # of the open operations
 
     def operations(self) -> Block:
         """All operations up to the end of the text or a `}` that closes nothing."""
@@ -152,6 +162,7 @@ class Parser(AttributeReader):
             self.default_dialect[-1] if is_generic else DEFAULT_DIALECTS.get(head.name, "builtin")
         )
         self._ends.append([])
+        self._kinds.append(head.name.strip('"'))
         try:
             next(reading)
         except StopIteration as done:
@@ -192,8 +203,22 @@ class Parser(AttributeReader):
         if value is None:
             value = self._values.get(use.name.removesuffix("#0")) or self._await(use, type)
         if value.type is not type and value.type != type:
+            if value in self._untyped:
+                value.type = type
+                self._untyped.discard(value)
+                return value
             self.scanner.fail(f"{use.name} has the type {value.type}, but {type} is needed", use.offset)
         return value
+
+    def known(self, name: str) -> Value | None:
+        """The value that a name stands for here, if it does."""
+        return self._values.get(name) or self._values.get(name.removesuffix("#0"))
+
+    def untyped_results(self, head: Head) -> tuple[Value, ...]:
+        """The results of an operation that does not say their types: what reads one of them first does."""
+        values = tuple([self.define(use, UNTYPED) for use in head.results])
+        self._untyped.update(values)
+        return values
 
     def operand(self, type: Type) -> Value:
         """A value of a type that is known already."""
@@ -422,6 +447,7 @@ class Parser(AttributeReader):
     def _finished(self, op: Op) -> Op:
         """An operation whose blocks have been read."""
         self.default_dialect.pop()
+        self._kinds.pop()
         ends = tuple(self._ends.pop())
         return self._located(with_fields(op, ends=ends) if any(ends) else op)
 
@@ -463,6 +489,8 @@ class Parser(AttributeReader):
             if full in self._readers:
                 head = replace(head, name=full)
             reader = self._readers.get(full) or self._legacy.get(head.name.removeprefix("std."))
+        if reader is None and "." in head.name and head.name.partition(".")[0] not in OPERATIONS:
+            reader = self._unknown
         if reader is None:
             s.fail(
                 f'the operation {s.token} is not known here; write it in generic form, "{s.token}"(...), as '
@@ -470,6 +498,18 @@ class Parser(AttributeReader):
             )
         s.advance()
         return reader(self, head)
+
+    @property
+    def is_module_level(self) -> bool:
+        """Whether the operations that are read stand in modules alone, where symbols are defined."""
+        return all(kind.endswith("module") for kind in self._kinds)
+
+    @property
+    def names_an_operation(self) -> bool:
+        """Whether the current token is the name of an operation, or has the form of one."""
+        token = self.scanner.token
+        is_known = token in self._readers or f"{self.default_dialect[-1]}.{token}" in self._readers
+        return is_known or ("." in token and token[0].isalpha())
 
     def _pass_alias(self, *, inside: bool) -> None:
         """An alias becomes known; one that nothing uses is read all the same, for it may be wrong."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from affdsl.ir.attributes import DenseArrayAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func
-from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.dialects.opaque import UNTYPED, Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name
@@ -235,7 +235,7 @@ class Printer:
         """Print an operation at once if it has no regions, or as the blocks that it yields get printed."""
         opaque = op if isinstance(op, Opaque) else generic_form(op, self)
         if opaque.text:
-            self.line(op, opaque.text)
+            self.line(op, f"{self.results(opaque.results)}{self._verbatim(opaque)}")
             return None
         if opaque.kind in NAMED and not opaque.regions:
             self.line(op, f"{self.results(opaque.results)}{self._named(opaque)}")
@@ -254,6 +254,23 @@ class Printer:
             return self._generic_regions(op, opaque.kind, regions, start, end)
         self.line(op, start + end)
         return None
+
+    def _verbatim(self, op: Opaque) -> str:
+        """The text that an operation is kept as, with names of here for its operands, and new ones for all others."""
+        own: dict[str, str] = {}
+        pieces: list[str] = []
+        with self.names.scope():
+            for position, piece in enumerate(op.text):
+                if isinstance(piece, int):
+                    pieces.append(self.names(op.operands[piece]))
+                elif position % 2:
+                    name, mark, number = piece.partition("#")
+                    if name not in own:
+                        own[name] = self.names.define(Value(UNTYPED, "" if name[1:].isdigit() else name[1:]))
+                    pieces.append(f"{own[name]}{mark}{number}")
+                else:
+                    pieces.append(piece)
+        return "".join(pieces)
 
     def _named(self, op: Opaque) -> str:
         """`linalg.matmul ins(%a, %b : type, type) outs(%c : type) -> type`"""

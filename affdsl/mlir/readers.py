@@ -43,7 +43,7 @@ def parse(text: str, file: str = "<mlir>", *, allow_unregistered: bool = True) -
     >>> module.functions[0].symbol
     'f'
     """
-    parser = Parser(text, file, READERS, legacy.READERS, read_generic)
+    parser = Parser(text, file, READERS, legacy.READERS, read_generic, verbatim.read_unknown)
     parser.allow_unregistered = allow_unregistered
     s = parser.scanner
     ops = parser.operations()

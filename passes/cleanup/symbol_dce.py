@@ -59,7 +59,7 @@ def references(op: Op) -> Iterator[Path]:
         case Opaque():
             for _, attribute in op.properties:
                 yield from _paths(attribute)
-            for name in _SYMBOL.findall(op.text):
+            for name in _SYMBOL.findall("".join(map(str, op.text))):
                 yield tuple(part.strip('@"') for part in name.split("::"))
     for _, attribute in op.attributes:
         yield from _paths(attribute)

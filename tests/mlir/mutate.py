@@ -81,6 +81,10 @@ KNOWN: tuple[Known, ...] = (
         "names that stood alone until 2021, which we read everywhere",
     ),
     Known(
+        "mlir-opt", r"custom op '\w+\.[\w.]+' is unknown|Dialect `\w+' not found for custom op",
+        "the custom form of an operation that nobody here knows is kept as text (decision 16)",
+    ),
+    Known(
         "mlir-opt", r"data layout|integer|floating point|expected|undefined|unknown",
         "what stands in an attribute or type of a dialect of others is kept as it is, not understood", r"#dlti\.",
     ),

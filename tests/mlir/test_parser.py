@@ -111,7 +111,7 @@ F = "func.func @f(%n: index, %x: f32, %A: memref<8xf32>) {\n"
         ("func.func @f(f32) { return }", 1, 1, "@f has a body, so its arguments have names"),
         (F + "%y = arith.addf %x, %z : f32", 2, 21, "%z is not defined"),
         (F + "%y = arith.addf %x, %n : f32", 2, 21, "%n has the type index, but f32 is needed"),
-        (F + "%y = tosa.add %x, %x : f32", 2, 6, "the operation tosa.add is not known"),
+        (F + "%y = arith.add %x, %x : f32", 2, 6, "the operation arith.add is not known"),
         (F + "%y = arith.addf %x %x : f32", 2, 20, "expected ','"),
         (F + "%y:2 = arith.addf %x, %x : f32", 2, 8, "arith.addf has 1 results, but 2 names"),
         (F + "%y = arith.constant 1 : f32", 2, 21, "a number of type f32 needs a decimal point"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from affdsl.ir.attributes import Attribute, StringAttr
 from affdsl.ir.core import Arguments, Op, Operands, Region, Results
+from affdsl.ir.types import OpaqueType
 
 DIALECTS = frozenset(("affine", "arith", "builtin", "cf", "func", "math", "memref", "scf", "ub", "vector"))
 """The dialects of which every operation is known."""
@@ -17,8 +18,21 @@ TERMINATORS = frozenset(
 """The operations of DIALECTS that end a block."""
 
 
-AFFINE_SCOPES = frozenset(("func.func", "gpu.func", "gpu.launch"))
-"""The operations in whose own blocks every index is a symbol, whatever it is outside."""
+AFFINE_SCOPES = frozenset(("func.func", "gpu.func", "gpu.launch", "test.affine_scope"))
+"""The operations in whose own blocks every index is a symbol, and so is each that is visible from outside."""
+
+MAKE_SYMBOLS_OF_SYMBOLS = frozenset(
+    f"{dialect}.{name}"
+    for dialect, names in {
+        "builtin": "unrealized_conversion_cast",
+        "gpu": "block_dim block_id cluster_block_id cluster_dim cluster_id global_id grid_dim lane_id num_subgroups "
+        "subgroup_id subgroup_size thread_id",
+        "index": "add and constant maxs maxu mins minu mul or shl shrs shru sizeof sub xor",
+        "vector": "vscale",
+    }.items()
+    for name in names.split()
+)
+"""What mlir-opt 22 takes for pure (index.rems it does not): an index made of nothing but symbols is one."""
 
 
 class Opaque(Op):
@@ -26,7 +40,8 @@ class Opaque(Op):
 
     `properties` are the attributes that belong to the operation itself, `attributes` the others. `regions` holds an
     `OpaqueRegion` for each region, and `successors` names blocks of the region that holds the operation. Where nothing
-    but its custom form is known, `text` is that, and it has no operands, results and regions.
+    but its custom form is known, `text` is that, and it has no regions: every second piece is a name, a number that of
+    an operand, and what begins with % a name that means something in this text alone.
     """
 
     kind: str
@@ -35,7 +50,11 @@ class Opaque(Op):
     properties: tuple[tuple[str, Attribute], ...] = ()
     regions: Region = ()
     successors: tuple[str, ...] = ()
-    text: str = ""
+    text: tuple[str | int, ...] = ()
+
+
+UNTYPED = OpaqueType("a type that is not known")
+"""Of a result whose type nothing says: its operation is text, and no other than such operations reads it."""
 
 
 class OpaqueRegion(Op):

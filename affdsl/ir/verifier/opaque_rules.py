@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from affdsl.ir.attributes import IntegerAttr, MapAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock
-from affdsl.ir.layouts import strided
+from affdsl.ir.layouts import row_major, strided
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, IndexType, MemRefType, StridedLayout, Type, UnrankedMemRefType, VectorType
@@ -158,15 +158,21 @@ def _scalable(op: Opaque) -> Iterator[str]:
 
 
 def _type_cast(op: Opaque) -> Iterator[str]:
-    """A buffer as a buffer of one vector that holds it all."""
+    """A buffer of numbers or vectors as one with more of its dimensions in the vectors, or fewer."""
     source, target = op.operands[0].type, op.results[0].type
     match source, target:
-        case MemRefType(layout=None), MemRefType(shape=(), element=VectorType() as vector):
-            if (source.shape, str(source.element)) == (vector.shape, str(vector.element)):
+        case MemRefType(), MemRefType() if None not in source.shape and source.space == target.space:
+            is_plain = all(strided(type) == StridedLayout(row_major(type.shape)) for type in (source, target))
+            if is_plain and _numbers(source) == _numbers(target):
                 return
-        case MemRefType(layout=None), MemRefType(layout=None) if source.element == target.element:
-            return
-    yield f"makes of a buffer one of a vector that holds it all, not {target} of {source}"
+    yield f"must keep the numbers, the sizes of buffer and vector together, and the space, unlike {target} of {source}"
+
+
+def _numbers(type: MemRefType) -> tuple[str, tuple[int | None, ...]]:
+    """Of which type the numbers in a buffer are, and all sizes of buffer and vector."""
+    if isinstance(vector := type.element, VectorType):
+        return str(vector.element), (*type.shape, *vector.shape)
+    return str(type.element), type.shape
 
 
 RULES: dict[str, Callable[[Opaque], Iterator[str]]] = {

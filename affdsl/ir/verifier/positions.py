@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, ub
+from affdsl.ir.dialects.opaque import MAKE_SYMBOLS_OF_SYMBOLS, Opaque
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import INDEX, MemRefType
@@ -56,6 +58,14 @@ class Positions:
             if value.type == INDEX:
                 self._positions[value] = Position.SYMBOL
 
+    @contextmanager
+    def within(self, visible: Iterable[Value]) -> Iterator[None]:
+        """Inside of a scope of symbols: what is visible from outside does not change there, so that it is a symbol."""
+        outside = self._positions
+        self._positions = outside | {value: Position.SYMBOL for value in visible if value.type == INDEX}
+        yield
+        self._positions = outside
+
     def of(self, value: Value) -> Position:
         """Where a value may stand."""
         return self._positions.get(value, Position.NONE) if value.type == INDEX else Position.NONE
@@ -98,6 +108,10 @@ class Positions:
                 return Position.SYMBOL if self._is_symbolic_size(op) else Position.NONE
             case arith.Binary(kind=kind) if kind in MAY_FAIL:
                 return Position.NONE
+            case Opaque(kind="tensor.dim", operands=(tensor, _)):
+                return Position.SYMBOL if tensor in self._top else Position.NONE
+            case Opaque(kind=kind, operands=operands) if kind in MAKE_SYMBOLS_OF_SYMBOLS:
+                return Position.SYMBOL if all(self.of(v) is Position.SYMBOL for v in operands) else Position.NONE
             case _ if isinstance(op, OF_SYMBOLS):
                 kinds = {self.of(value) for value in op.mentions()}
                 if kinds <= {Position.SYMBOL}:
@@ -188,7 +202,8 @@ def _induction_variables(op: Op) -> tuple[Value, ...]:
 # a constant, the size of a buffer from the function's own block (or of an alloc, subview or view whose size is static
 # or a symbol), and what pure operations make of nothing but symbols. A dimension may also be the counter of an affine
 # loop, or what affine.apply and the operations that take numbers apart or put them together make of dimensions and
-# symbols. The counters of scf loops and the values that a loop carries are neither.
+# symbols. The counters of scf loops and the values that a loop carries are neither. In the blocks of an operation that
+# is a scope of symbols, such as gpu.launch in a loop, all that is visible from outside is a symbol.
 #
 # This is what mlir-opt 22 accepts: there, a division that may meet a zero is not pure (floordivsi is), and neither is a
 # choice or a cast, since its i1 or iN operand is no symbol.

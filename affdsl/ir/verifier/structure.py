@@ -135,7 +135,11 @@ class _Walk:
                 problems.extend(f"{where(op)}: {text}" for text in self.context.positions.misplaced_as_written(op))
         if role.regions:
             self.context.positions.bind(op)
-            if isinstance(op, OpaqueRegion):
+            if isinstance(op, OpaqueRegion) and isinstance(parent, Opaque) and parent.kind in AFFINE_SCOPES:
+                self.top.update(block for block in op.blocks_inside if isinstance(block, OpaqueBlock))
+                with self.context.positions.within(self.visible):
+                    self.region(op, parent)
+            elif isinstance(op, OpaqueRegion):
                 self.region(op, parent)
             elif not (isinstance(op, func.Func) and op.external):
                 for scope in scopes(op):
@@ -187,8 +191,7 @@ class _Walk:
             before = {v for b in dominating[block] - {block} for v in inside[b]}
             self.visible.update(before if is_ordered(owner) else everything)
             self.define(region, block.args)
-            if isinstance(owner, Opaque) and owner.kind in AFFINE_SCOPES:
-                self.top.add(block)
+            if block in self.top:
                 self.context.positions.bind_top(block.args)
             for op in block.body:
                 self.operation(op, block)

@@ -168,7 +168,6 @@ FORMS: Mapping[str, Form] = {
     "complex.bitcast": _CAST,
     # shape, async, omp
     "shape.shape_of": Form("%arg {} : <arg> -> <result>"),
-    "async.await": Form("%token {} : <token>"),
     "async.create_group": Form("%size {} : <result>", {"size": "index"}),
     "async.add_to_group": Form("%token , %group {} : <token>", {"group": "!async.group", "result": "index"}),
     "async.await_all": Form("%group {}", {"group": "!async.group"}),

@@ -54,3 +54,29 @@ llvm.comdat @groups {
   llvm.comdat_selector @any any
 }
 func.func @l() { return }
+// -----
+// What is visible from outside does not change in a scope of symbols.
+func.func @launched(%A: memref<?xf32>, %c: memref<?xi32>, %n: index) {
+  %c1 = arith.constant 1 : index
+  affine.for %i = 0 to %n {
+    %0 = affine.load %c[%i] : memref<?xi32>
+    %1 = arith.index_cast %0 : i32 to index
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+      affine.for %j = 0 to %i {
+        %2 = affine.load %A[%j + symbol(%tx) + symbol(%1)] : memref<?xf32>
+        affine.store %2, %A[%j * symbol(%i)] : memref<?xf32>
+      }
+      gpu.terminator
+    }
+    "test.affine_scope"() ({
+      affine.for %j = 0 to min affine_map<()[s0, s1] -> (s0, s1)>()[%1, %i] {
+        affine.for %k = 0 to %n {
+          %2 = affine.load %A[%j + %k] : memref<?xf32>
+        }
+      }
+      "test.end"() : () -> ()
+    }) : () -> ()
+  }
+  return
+}
