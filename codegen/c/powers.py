@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import prod
 
+from affdsl.codegen.c.types import LANES
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, vector
@@ -24,7 +26,7 @@ class Power(FrozenValue):
 
 
 def powers(function: func.Func) -> dict[arith.Binary, Power]:
-    """The products of vectors in a function that are such."""
+    """The products of vectors in a function that are such; not of those that are arrays in C, lane by lane."""
     found: dict[arith.Binary, Power] = {}
     made: dict[Value, Op] = {}
     uses: Counter[Value] = Counter()
@@ -39,7 +41,7 @@ def powers(function: func.Func) -> dict[arith.Binary, Power]:
 
 def _power(op: arith.Binary, type: VectorType, made: Mapping[Value, Op]) -> Power | None:
     first = made.get(op.left)
-    if not isinstance(type.element, FloatType) or type.element.name not in _FORMATS:
+    if not isinstance(type.element, FloatType) or type.element.name not in _FORMATS or prod(type.shape) not in LANES:
         return None
     if not isinstance(first, arith.Binary) or first.kind != "mulf":
         return None

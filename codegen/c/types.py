@@ -10,6 +10,9 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir.numeric import quiet, rounder
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, MemRefType, NumberType, ScalarType, Type
 
+LANES = (2, 4, 8, 16, 32, 64)
+"""How many lanes vectors have that are values of vector types of C; others are arrays."""
+
 
 def scalar(type: Type) -> ScalarType:
     """type, which must be a scalar."""

@@ -9,7 +9,7 @@ from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choos
 from affdsl.codegen.c.masks import NARROWEST, is_mask
 from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
-from affdsl.codegen.c.types import suffix, value_type, width
+from affdsl.codegen.c.types import LANES, suffix, value_type, width
 from affdsl.codegen.c.vector_helpers import EXTREMES, HALVED, IN_DOUBLES, NARROW, has_row, types_between
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
@@ -18,7 +18,6 @@ from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, VectorType
 
-LANES = (2, 4, 8, 16, 32, 64)
 _ELEMENTS: tuple[ScalarType, ...] = (
     FloatType("f32"), FloatType("f64"), *(IntegerType(bits) for bits in (8, 16, 32, 64)),
 )  # fmt: skip

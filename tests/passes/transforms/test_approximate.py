@@ -159,3 +159,22 @@ def test_the_coefficients_are_what_they_are_said_to_be(format):
 
 def format_of(format):
     return np.float32 if format is F32 else np.float64
+
+
+@pytest.mark.parametrize("lanes", [3, 5, 6, 8])
+@pytest.mark.parametrize("type", TYPES)
+def test_vectors_that_are_arrays_in_c(type, lanes):
+    """Of 3 lanes, say: a product with a power of 2 was taken for one of a vector type, and C ended in a KeyError."""
+    kind, dtype = TYPES[type]
+
+    @af.kernel
+    def of(x: kind[N], y: kind[N]):
+        with af.for_(N) as i:
+            y[i] = af.exp(x[i])
+
+    made = af.Schedule(of).vectorize("i", lanes).approximate("i").kernel()
+    x = np.linspace(-120, 120, 41).astype(dtype)
+    wanted, found = np.empty_like(x), np.empty_like(x)
+    made.interpret(x, wanted)
+    made(x, found)
+    assert wanted.tobytes() == found.tobytes()
