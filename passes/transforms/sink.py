@@ -80,7 +80,7 @@ def sink(function: func.Func, iv: Value, *, module: func.Module | None = None) -
         elsewhere = _used((*kept, *block[place + 1 :])) | set(loop.mentions())
         if not results & used_inside:
             reason = ""
-        elif results & elsewhere:
+        elif results & elsewhere and (is_pure(op) or isinstance(op, _LOADS)):
             reason = f"{_named(op)} stays: something outside of the loop uses its result"
         else:
             reason = motion.why_not(op, (*kept, loop), is_top=block is function.body)

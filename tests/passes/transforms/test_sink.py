@@ -50,6 +50,19 @@ def test_what_others_use_stays_and_what_it_needs_with_it():
     assert shape(made.body) == [["For", [["Apply"], ["Load"], ["Store"], ["For", [["Binary"], ["Store"]]]]]]
 
 
+def test_a_buffer_stays_for_what_makes_it_and_not_for_what_gives_it_back():
+    """Nobody wrote what gives it back, so that it was said to be used outside of the loop."""
+    f = read("""affine.for %i = 0 to %n {
+      %t = memref.alloc() : memref<2xf32>
+      affine.for %j = 0 to 8 { affine.store %x, %t[0] : memref<2xf32> }
+      memref.dealloc %t : memref<2xf32>
+    }""")
+    with pytest.raises(
+        IllegalTransform, match=r"memref\.alloc of t at line \d+ stays: it does more than to compute or to load"
+    ):
+        sink(f, iv(f, "j"))
+
+
 def test_random_programs_do_the_same_after_sinking():
     found = on_random_programs(some(range(500, 580), 40), sink)
     assert found.made > 20
