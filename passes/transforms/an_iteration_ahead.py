@@ -8,11 +8,11 @@ from collections.abc import Set as AbstractSet
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
-from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import clone_block
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import access_name, accessed_element
 from affdsl.passes.transforms.loops.unrolling import is_multiple
 
 
@@ -43,5 +43,11 @@ def why_it_is_stored(load: affine.VectorLoad, accesses: Sequence[Access], depend
         if access.kind != "write" or not dependences.accesses.storage.may_alias(access.buffer, mine.buffer):
             continue
         if dependences.depths(access, mine, depth):
-            return f"{op_name(access.op)} may have stored what it loads"
+            return f"{access_name(access)} may have stored what it loads"
     return ""
+
+
+def named(load: affine.VectorLoad) -> str:
+    """A load as its author wrote it, and where."""
+    at = f" at line {load.location.line}" if load.location is not None else ""
+    return f"{accessed_element(load)}{at}"

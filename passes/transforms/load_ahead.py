@@ -8,14 +8,13 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.load_order import kept_ahead
-from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
-from affdsl.passes.transforms.an_iteration_ahead import last_iteration, require_whole_steps, why_it_is_stored
+from affdsl.passes.transforms.an_iteration_ahead import last_iteration, named, require_whole_steps, why_it_is_stored
 from affdsl.passes.transforms.loops.nests import loop_of
 from affdsl.passes.transforms.scalar_replace.carried import if_it_runs, written_out
 
@@ -131,4 +130,4 @@ def _require_early(loop: affine.For, loads: list[affine.VectorLoad], dependences
         elif late is not None:
             reason = f"its place depends on {name(late)}, which the iteration before does not know"
         if reason:
-            raise refusal(op, what, f"{op_name(op)} of {shown(op.memref)}: {reason}")
+            raise refusal(op, what, f"{named(op)}: {reason}")

@@ -11,7 +11,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.messages import op_name, shown
+from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import VectorType
@@ -19,7 +19,7 @@ from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
-from affdsl.passes.transforms.an_iteration_ahead import last_iteration, require_whole_steps, why_it_is_stored
+from affdsl.passes.transforms.an_iteration_ahead import last_iteration, named, require_whole_steps, why_it_is_stored
 from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, if_it_runs, written_out
 
 MOST_FIRST = 8
@@ -154,7 +154,7 @@ def _rows(loop: affine.For, dependences: Dependences, more_loads: int) -> tuple[
             continue
         reason = _why_it_stays(loop, op, index[op], inside) or why_it_is_stored(op, accesses, dependences)
         if reason:
-            reasons.append(f"{op_name(op)} of {shown(op.memref)} stays: {reason}")
+            reasons.append(f"{named(op)} stays: {reason}")
             continue
         *outer, last = index[op]
         alike[op.memref, (*outer,), last - last.constant, op.result.type].append((op, last))
@@ -163,7 +163,7 @@ def _rows(loop: affine.For, dependences: Dependences, more_loads: int) -> tuple[
     lone = [(op, row) for row in rows if not row.span for op in (*row.more, *(op for op, _ in row.loads))]
     for op, row in lone:
         why = f"more_loads={more_loads} leaves none to splice" if row.more else "no other one overlaps with it"
-        reasons.append(f"{op_name(op)} of {shown(op.memref)} stays: {why}")
+        reasons.append(f"{named(op)} stays: {why}")
     return reasons, overlapping
 
 
