@@ -103,7 +103,7 @@ def _loop(schedule: af.Schedule, rng: random.Random) -> str:
 
 
 def _array(schedule: af.Schedule, rng: random.Random) -> str:
-    names = re.findall(r"\baffine\.(?:load|store) (?:%\w+, )?%(\w+)\[", str(schedule.kernel()))
+    names = re.findall(r"\baffine\.(?:vector_)?(?:load|store) (?:%\w+, )?%(\w+)\[", str(schedule.kernel()))
     return rng.choice(sorted(set(names)) or ["A"])
 
 
