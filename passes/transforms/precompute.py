@@ -16,7 +16,9 @@ from affdsl.passes.analysis.effects import is_pure
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name as called
 from affdsl.passes.transforms.loops.nests import loop_of, replaced
+from affdsl.passes.transforms.loops.pieces import defined_inside
 
+Exprs = tuple[Affine, ...]
 KINDS = ("addf", "subf", "mulf", "divf", "addi", "subi", "muli")
 """What is computed: operations that have a result for all numbers."""
 
@@ -138,20 +140,21 @@ def _nest(loop: affine.For, load: affine.Load, use: arith.Binary, made: Value, w
     path = _path(loop, load)
     if path is None:
         raise refusal(loop, what, "the load stands under a condition")
-    own = {v for e in load.index for v in e.values()}
+    index, bounds = _written_out(loop, load, path, what)
+    own = {v for e in index for v in e.values()}
     wanted = set(own)
     kept: list[affine.For] = []
     for each in reversed(path):
         if each.iv in wanted:
             kept.append(each)
-            wanted |= {v for e in (*each.lower, *each.upper) for v in e.values()}
+            wanted |= {v for exprs in bounds[each] for e in exprs for v in e.values()}
     left = {each.iv for each in path if each not in kept}
     if any(each.iv not in own for each in kept):
         raise refusal(loop, what, "bounds of loops around the element move with loops that it does not depend on")
     if not left:
         raise refusal(loop, what, "each iteration of all of the loops uses another element")
     for each in path:
-        if each not in kept and left.intersection(v for e in (*each.lower, *each.upper) for v in e.values()):
+        if each not in kept and left.intersection(v for exprs in bounds[each] for e in exprs for v in e.values()):
             raise refusal(loop, what, "bounds of loops that the element does not depend on move with each other")
     new: dict[Value, Term] = {each.iv: fresh(each.iv) for each in path if each in kept}
 
@@ -163,17 +166,17 @@ def _nest(loop: affine.For, load: affine.Load, use: arith.Binary, made: Value, w
     operands: dict[Value, Value] = {load.result: value, **{op.result: fresh(op.result) for op in numbers}}
     body: Block = (
         *(with_fields(op, result=operands[op.result]) for op in numbers),
-        with_fields(load, result=value, index=moved(load.index)),
+        with_fields(load, result=value, index=moved(index), written=None),
         with_fields(
             use,
             result=result,
             left=operands.get(use.left, use.left),
             right=operands.get(use.right, use.right),
         ),
-        affine.Store(result, made, moved(load.index), location=use.location),
+        affine.Store(result, made, moved(index), location=use.location),
     )
     for each in reversed(path):
-        lower, upper = moved(each.lower), moved(each.upper)
+        lower, upper = map(moved, bounds[each])
         if each in kept:
             iv = new[each.iv]
             assert isinstance(iv, Value)
@@ -183,6 +186,29 @@ def _nest(loop: affine.For, load: affine.Load, use: arith.Binary, made: Value, w
             runs = tuple(Constraint(trip - 1) for trip in trips if not trip.is_constant or trip.constant < 1)
             body = (affine.If(runs, body, location=each.location),) if runs else body
     return body
+
+
+def _written_out(
+    loop: affine.For, load: affine.Load, path: Sequence[affine.For], what: str
+) -> tuple[Exprs, dict[affine.For, tuple[Exprs, Exprs]]]:
+    """The subscripts of a load and the bounds of the loops around it, by what is known where these begin."""
+    applies: dict[Value, Term] = {}
+    for op in walk(loop):
+        if isinstance(op, affine.Apply):
+            applies[op.result] = op.expr.substitute(applies)
+
+    def written_out(exprs: Exprs) -> Exprs:
+        return tuple(e.substitute(applies) for e in exprs)
+
+    index = written_out(load.index)
+    bounds = {each: (written_out(each.lower), written_out(each.upper)) for each in path}
+    inside = defined_inside(loop) - {each.iv for each in path}
+    needed = (*index, *(e for pair in bounds.values() for exprs in pair for e in exprs))
+    lost = next((v for e in needed for v in e.values() if v in inside), None)
+    if lost is not None:
+        reason = f"its place, or a bound of a loop around it, depends on {called(lost)}, which is only known inside"
+        raise refusal(load, what, reason)
+    return index, bounds
 
 
 def _path(op: Op, load: Op) -> list[affine.For] | None:
