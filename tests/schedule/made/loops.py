@@ -152,7 +152,7 @@ def approximate(random: Random, planted: str) -> Made:
     """Functions of floats, some of those that are approximated; each stored as it is, so that its error is seen."""
     w = Writer(random, planted, {"of halves": ("f16", "bf16")}.get(planted, FLOATS))
     other, approximated = "f64" if w.type == "f32" else "f32", []
-    before = (f'vectorize("j", {w.pick(2, 3, 4)}, tail="{w.pick("scalar", "overlapped", "masked")}")',)
+    before = (f'vectorize("j", {w.pick(2, 3, 4)}, tail="{w.pick("scalar", "masked")}")',)
     deep, kind = w.chance(0.3), "parallel" if w.chance(0.15) else "for_"
     w.array("A", "N + 13"), w.array("B", "N + 13")
     with (
