@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affdsl.codegen.errors import CacheError, ToolchainError
+from affdsl.codegen.forks import watch
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
 from affdsl.frozen import Frozen
 
@@ -433,3 +434,4 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _loads = itertools.count(1)
 _opening = threading.Lock()
 _caches: dict[str, Cache] = {}
+watch()  # before anything is loaded here, and before forks of which kernels know nothing yet

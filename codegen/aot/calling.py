@@ -25,6 +25,7 @@ from affdsl.codegen.arguments import (
 )
 from affdsl.codegen.c.sites import Site
 from affdsl.codegen.errors import SizeError
+from affdsl.codegen.forks import watch
 from affdsl.codegen.overlap import strides_of
 from affdsl.frozen import FrozenValue
 
@@ -256,6 +257,7 @@ def quotient(dividend: int, divisor: int) -> int:
 
 def loaded(file: Path) -> ctypes.CDLL:
     """The library in a file. Raises ImportError where the system refuses it."""
+    watch()
     try:
         return ctypes.CDLL(str(file))
     except OSError as error:

@@ -28,6 +28,7 @@ COPIED = {
     "affdsl.codegen.arguments": "arguments",
     "affdsl.codegen.bfloat": "bfloat",
     "affdsl.codegen.foreign": "foreign",
+    "affdsl.codegen.forks": "forks",
     "affdsl.codegen.overlap": "overlap",
     "affdsl.codegen.c.sites": "sites",
     "affdsl.codegen.aot.calling": "calling",

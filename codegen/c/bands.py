@@ -60,6 +60,7 @@ def affine_band(c: Context, op: affine.Parallel) -> None:
         collapse = f" collapse({depth})" if depth > 1 else ""
         uneven = " schedule(dynamic)" if not op.results and is_uneven(op) else ""
         clauses = f"{collapse}{uneven}{enough(c, op)}{_clauses(c, op.reductions, types, names)}"
+        c.unit.threads()
         c.lines.directive(f"#pragma omp parallel for{clauses}")
     for iv, lows, highs, (low, high), step in zip(op.ivs, op.lower, op.upper, loops, op.steps, strict=True):
         _open(c, iv, low, high, number(step))
@@ -93,6 +94,7 @@ def scf_band(c: Context, op: scf.Parallel) -> None:
     status = _status(c) if shared and c.notes else ""
     if shared:
         reals = [scalar(r.type) for r in op.results]  # no kind combines complex numbers
+        c.unit.threads()
         c.lines.directive(f"#pragma omp parallel for{_clauses(c, [kind or '' for kind in kinds], reals, names)}")
     for iv, lower, upper, low, high, by in loops:
         _open(c, iv, low, high, by)

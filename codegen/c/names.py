@@ -68,7 +68,7 @@ LIBRARY = frozenset(
     realloc remove rename rewind scanf select setjmp signal sleep snprintf sprintf srand sscanf stpcpy strcat strchr
     strcmp strcpy strcspn strdup strerror strlen strncat strncmp strncpy strpbrk strrchr strspn strstr strtod strtof
     strtok strtol strtold strtoll strtoul strtoull system time tmpfile toascii tolower toupper ungetc vfprintf vprintf
-    vsnprintf vsprintf wait write execl execv dup close truncate sync swab
+    vsnprintf vsprintf wait write execl execv dup close truncate sync swab pthread_atfork
     """.split()
 )  # fmt: skip
 """More functions of the C library and builtins of compilers: a function of ours must not be called like them."""
@@ -96,7 +96,7 @@ def identifier(text: str) -> str:
 def function_identifier(text: str) -> str:
     """text as a name for a function that the linker sees."""
     name = identifier(text) or "kernel"
-    return f"{name}_" if name in LIBRARY else name
+    return f"{name}_" if name in LIBRARY or name.startswith("omp_") else name
 
 
 def comment(text: str) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from affdsl.codegen.c.expressions import Code, functions_of
+from affdsl.codegen.c.forks import FORKS
 from affdsl.codegen.c.helpers import Helper, helper
 from affdsl.codegen.c.intrinsics import HEADER, calls_x86, in_place_of_header
 from affdsl.codegen.c.origins import Origins
@@ -55,6 +56,11 @@ class Unit:
         self._vector_helpers: dict[str, Row] = {}
         self._types: list[str] = []
         self._definitions: list[str] = []
+        self._has_threads = False
+
+    def threads(self) -> None:
+        """Note that several threads run something."""
+        self._has_threads = True
 
     def header(self, name: str) -> None:
         """Include <name>."""
@@ -132,6 +138,7 @@ class Unit:
         everything = "".join((text, *(h.text for h in (plain | combining).values())))
         parts += [UNROUNDED] if _narrows_and_widens(everything) else []
         parts.append("#endif\n\n")
+        parts += [FORKS] if self._has_threads else []
         parts += ["".join(self._types), "\n" * bool(self._types)]
         parts += [INLINED] if self._vector_helpers.keys() & plain.keys() else []
         parts += [f"{h.text}\n\n" for h in plain.values()]

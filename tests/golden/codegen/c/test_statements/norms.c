@@ -9,6 +9,34 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
+#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && (defined(__unix__) || defined(__APPLE__))
+/* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
+   that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
+#include <omp.h>
+
+int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+
+#if __GNUC__ >= 9
+static void affdsl_before_fork(void)
+{
+    if (omp_get_max_threads() > 1)
+        (void)omp_pause_resource_all(omp_pause_soft);
+}
+#define AFFDSL_AT_FORK affdsl_before_fork, 0, 0
+#else /* whose library cannot end them: one thread runs the loops of the child */
+static void affdsl_in_child(void)
+{
+    omp_set_num_threads(1);
+}
+#define AFFDSL_AT_FORK 0, 0, affdsl_in_child
+#endif
+
+__attribute__((constructor)) static void affdsl_watch_forks(void)
+{
+    (void)pthread_atfork(AFFDSL_AT_FORK);
+}
+#endif
+
 static inline int64_t bits_f64(double a)
 {
     int64_t b;

@@ -1,0 +1,43 @@
+"""What a C file with parallel loops does where its process forks: the threads end before, and new ones begin."""
+
+FORKS = """\
+#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && (defined(__unix__) || defined(__APPLE__))
+/* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
+   that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
+#include <omp.h>
+
+int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
+
+#if __GNUC__ >= 9
+static void affdsl_before_fork(void)
+{
+    if (omp_get_max_threads() > 1)
+        (void)omp_pause_resource_all(omp_pause_soft);
+}
+#define AFFDSL_AT_FORK affdsl_before_fork, 0, 0
+#else /* whose library cannot end them: one thread runs the loops of the child */
+static void affdsl_in_child(void)
+{
+    omp_set_num_threads(1);
+}
+#define AFFDSL_AT_FORK 0, 0, affdsl_in_child
+#endif
+
+__attribute__((constructor)) static void affdsl_watch_forks(void)
+{
+    (void)pthread_atfork(AFFDSL_AT_FORK);
+}
+#endif
+
+"""
+
+# Forks and OpenMP
+# ----------------
+# The threads that libgomp keeps for the next parallel region belong to the thread that began the last one. A child has
+# no other threads than the one that forked, and there libgomp's memory still says that they wait for work: the next
+# region waits for them without end. So does omp_pause_resource_all, which ends them, in the child: it has to be called
+# before the fork, as OpenBLAS does it. The parent pays the start of new threads, a tenth of a millisecond. Other code
+# that uses the same libgomp is right with it, too. A thread that asks for one thread is left alone: so is the child of
+# which affdsl.codegen.forks does not know what libgomp did before the fork, and where ending threads could hang.
+# The library of clang looks after forks itself. pthread.h declares much that a kernel may be called: so it is not
+# included.
