@@ -1,28 +1,159 @@
-"""Calls in threads of their own, which no process that forks leaves behind.
+"""Calls in threads of their own, what they run, and an end to all of it: by Ctrl-C, at the exit, before a fork.
 
 What such a thread has locked, in this package or in Python's own modules, would stay locked in the process that was
-forked, where the thread isn't: so a fork waits until these calls have ended.
+forked, where the thread isn't: so a fork waits until these calls have ended, and stops them where that takes long.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from types import TracebackType
 from typing import ParamSpec, TypeVar
+from weakref import WeakSet
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+PATIENCE = 20.0
+"""So many seconds a fork waits for what runs in threads here."""
+CLEANUP = 5.0
+"""So many seconds threads have to remove their files, after what they ran was stopped."""
 
 
 def submit(name: str, function: Callable[P, R], *arguments: P.args, **keywords: P.kwargs) -> Future[R]:
     """Call a function in a new thread, which is named so; its result, or its error, is in what is returned.
 
+    The error is a KeyboardInterrupt where it was stopped. The exit of Python doesn't wait for it.
+
     >>> submit("sum", sum, (1, 2)).result()
     3
     """
-    pool = ThreadPoolExecutor(1, name)
-    found = pool.submit(function, *arguments, **keywords)
-    pool.shutdown(wait=False)
-    os.register_at_fork(before=pool.shutdown)
+    found: Future[R] = Future()
+    round_of_caller = _round()
+
+    def run() -> None:
+        _own.round = round_of_caller
+        try:
+            found.set_result(function(*arguments, **keywords))
+        except BaseException as error:  # noqa: BLE001 - for whoever wants the result
+            found.set_exception(error)
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    _threads.add(thread)
+    thread.start()
     return found
+
+
+def is_stopped(call: Future[R]) -> bool:
+    """Whether a call was stopped before it had a result, so that it must be made again."""
+    return call.done() and isinstance(call.exception(), KeyboardInterrupt)
+
+
+@contextmanager
+def running(kill: Callable[[], None]) -> Iterator[None]:
+    """A block that waits for something, which `kill` ends.
+
+    Raises KeyboardInterrupt where that was done, in whichever thread, or where this thread was begun before it was.
+    """
+    before = _round()
+    if before != _rounds.stopped:
+        raise KeyboardInterrupt("it was stopped before it began")
+    _kills.add(kill)
+    try:
+        yield
+    finally:
+        _kills.discard(kill)
+    if before != _rounds.stopped:
+        raise KeyboardInterrupt("it was stopped, as the program was")
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """A block that waits for calls in other threads, or for locks that they hold: if Ctrl-C ends it, all end.
+
+    So it is without threads: the programs of a process are interrupted as it is, by the terminal.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if threading.current_thread() is threading.main_thread():
+            stop()
+        raise
+
+
+def stop() -> None:
+    """End all that is running."""
+    _rounds.stopped += 1
+    for kill in tuple(_kills):
+        kill()
+
+
+class Lock:
+    """A lock that is open in a forked child, where a thread that held it isn't."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _locks.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+
+class _Rounds:
+    """How often all was stopped."""
+
+    stopped = 0
+
+
+class _Own(threading.local):
+    """Of a thread that was begun here: how often all had been stopped before."""
+
+    round: int | None = None
+
+
+def _round() -> int:
+    return _rounds.stopped if _own.round is None else _own.round
+
+
+def _before_fork() -> None:
+    end = time.monotonic() + PATIENCE
+    try:
+        for thread in tuple(_threads):
+            thread.join(max(0.0, end - time.monotonic()))
+    finally:  # after Ctrl-C, too
+        _end()
+
+
+def _end() -> None:
+    """Stop what still runs in threads."""
+    if any(thread.is_alive() for thread in tuple(_threads)):
+        stop()
+        for thread in tuple(_threads):
+            thread.join(CLEANUP)
+
+
+def _in_child() -> None:
+    _kills.clear()
+    for lock in tuple(_locks):
+        lock._lock = threading.Lock()
+
+
+_rounds = _Rounds()
+_own = _Own()
+_threads: WeakSet[threading.Thread] = WeakSet()
+_kills: set[Callable[[], None]] = set()
+_locks: WeakSet[Lock] = WeakSet()
+
+os.register_at_fork(before=_before_fork, after_in_child=_in_child)
+atexit.register(_end)

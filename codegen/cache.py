@@ -18,7 +18,6 @@ import shlex
 import shutil
 import stat
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from affdsl.codegen.background import Lock, interruptible
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.codegen.forks import watch
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
@@ -80,7 +80,7 @@ class Cache:
         """
         self.folder = folder
         self._descriptor = _open_folder(folder)
-        self._locks: dict[str, threading.Lock] = {}
+        self._locks: dict[str, Lock] = {}
         self._libraries: dict[str, LoadedLibrary] = {}
         self._compilers: dict[str, Compiler] = {}
 
@@ -95,7 +95,7 @@ class Cache:
         key = _key("compiler", command.fingerprint())
         if known := self._compilers.get(key):
             return known
-        with self._locks.setdefault(key, threading.Lock()):
+        with interruptible(), self._locks.setdefault(key, Lock()):
             if known := self._compilers.get(key):
                 return known
             record = self._read(f"{key}.compiler", key)
@@ -132,7 +132,7 @@ class Cache:
             If it must be built and the compiler fails, or if the system cannot load it.
         """
         memo = _key("memo", source, *flags, "--", compiler.identity)
-        with self._locks.setdefault(memo, threading.Lock()):
+        with interruptible(), self._locks.setdefault(memo, Lock()):
             if memo not in self._libraries:
                 image, key, was_built = self.image(compiler, source, flags)
                 self._libraries[memo] = LoadedLibrary(key, was_built, load_image(image))
@@ -432,6 +432,6 @@ def _remove(folder: Path, process: int) -> None:
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _loads = itertools.count(1)
-_opening = threading.Lock()
+_opening = Lock()
 _caches: dict[str, Cache] = {}
 watch()  # before anything is loaded here, and before forks of which kernels know nothing yet

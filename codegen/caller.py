@@ -31,10 +31,9 @@ import os
 import platform
 import struct
 import sysconfig
-import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -222,14 +221,14 @@ class _Extension:
 
 
 _extension: Final = _Extension()
-_building: Final = threading.Lock()
+_building: Final = background.Lock()
 
 
 def prepare() -> None:
     """Begin to build what calls kernels, in a thread: it is needed when the first kernel is compiled."""
     if os.environ.get("AFFDSL_CALLER", "") == "ctypes":
         return
-    with _building:
+    with background.interruptible(), _building:
         if not _extension.make and not _extension.reason and _extension.image is None:
             _extension.image = background.submit("affdsl-entry", _built, default_cache())
 
@@ -241,7 +240,7 @@ def _compiled_caller() -> MakeCaller | None:
         return None
     if wish not in ("", "compiled"):
         raise ValueError(f"AFFDSL_CALLER is {wish!r}; set it to compiled or ctypes, or unset it")
-    with _building:
+    with background.interruptible(), _building:
         if not _extension.make and not _extension.reason:
             _load_extension(default_cache())
     if wish == "compiled" and _extension.make is None:
@@ -251,8 +250,11 @@ def _compiled_caller() -> MakeCaller | None:
 
 def _load_extension(cache: Cache) -> None:
     image, _extension.image = _extension.image, None
+    if image is not None:
+        wait([image])
     try:
-        module = import_image(_built(cache) if image is None else image.result(), "affdsl_entry")
+        made = _built(cache) if image is None or background.is_stopped(image) else image.result()
+        module = import_image(made, "affdsl_entry")
     except FileNotFoundError as error:
         _extension.reason = f"there is no {error.filename}; install the development files of Python and NumPy"
     except (ToolchainError, ImportError) as error:

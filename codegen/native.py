@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from affdsl.codegen.background import Lock, interruptible
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import ToolchainError
@@ -44,7 +44,7 @@ def runs_here(target: Target) -> bool:
     return (_macros() or frozenset()).issuperset(target.macros)
 
 
-_asking = threading.Lock()
+_asking = Lock()
 """Held while the compiler is asked: who comes second takes the answer of the first."""
 
 
@@ -52,7 +52,7 @@ def _macros() -> frozenset[str] | None:
     """What the compiler defines for this machine; None where there is no compiler."""
     try:
         compiler = default_cache().compiler()
-        with _asking:
+        with interruptible(), _asking:
             return macros(compiler, ("-march=native",)) if compiler.has_native else frozenset()
     except ToolchainError:
         return None

@@ -18,11 +18,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from affdsl.codegen import background
 from affdsl.codegen.errors import ToolchainError
 from affdsl.frozen import FrozenValue
 
@@ -135,12 +136,13 @@ def identify(command: Command) -> Compiler:
         If it does not run, is neither gcc nor clang, or cannot make a library.
     """
     plain = Compiler(command.path, command.arguments, "", "gcc", has_openmp=False, has_native=False)
-    with ThreadPoolExecutor(2, "affdsl-probe") as pool:
-        # One compiler takes -fopenmp and has no library for it, which would be noticed only where code is loaded.
-        complete = ("-Wl,-z,defs",) if sys.platform.startswith("linux") else ()
-        openmp = pool.submit(_builds, plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp", *complete))
-        native = pool.submit(_builds, plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native"))
-        line = (*plain.command, "--version")
+    # One compiler takes -fopenmp and has no library for it, which would be noticed only where code is loaded.
+    complete = ("-Wl,-z,defs",) if sys.platform.startswith("linux") else ()
+    shared = ("-shared", "-fPIC")
+    openmp = background.submit("affdsl-probe", _builds, plain, _OPENMP_PROBE, (*shared, "-fopenmp", *complete))
+    native = background.submit("affdsl-probe", _builds, plain, _NATIVE_PROBE, (*shared, "-march=native"))
+    line = (*plain.command, "--version")
+    with background.interruptible():
         with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
             version = _run(line, Path(folder))
         has_openmp, has_native = openmp.result(), native.result()
@@ -263,13 +265,11 @@ def compile_library(
         for file, text in {**headers, **{source.name: source.text for source in sources}}.items():
             (folder / file).write_text(text, encoding="utf-8")
         objects = [f"{Path(source.name).stem}.o" for source in sources]
-        with ThreadPoolExecutor(os.cpu_count(), "affdsl-compile") as pool:
-            commands = [
-                (*compiler.command, *flags, *source.flags, "-c", source.name, "-o", made)
-                for source, made in zip(sources, objects, strict=True)
-            ]
-            for _ in pool.map(lambda command: _run(command, folder), commands):
-                pass
+        commands = [
+            (*compiler.command, *flags, *source.flags, "-c", source.name, "-o", made)
+            for source, made in zip(sources, objects, strict=True)
+        ]
+        _run_all(commands, folder)
         _run((*_archiver(compiler, folder), "rcs", "library.a", *objects), folder)
         _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", "library.so", "-lm"), folder)
         return (folder / "library.a").read_bytes(), (folder / "library.so").read_bytes()
@@ -351,16 +351,17 @@ def _run(command: Sequence[str], folder: Path) -> str:
     except OSError as error:
         raise ToolchainError(f"the compiler cannot be started: {error}\n    {shown}") from None
     try:
-        if limit_later:
-            _limit(process.pid)
-        output, errors = process.communicate(timeout=TIMEOUT)
+        with background.running(lambda: _kill(process)):
+            if limit_later:
+                _limit(process.pid)
+            output, errors = process.communicate(timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         raise ToolchainError(f"the compiler took more than {TIMEOUT} seconds and was stopped:\n    {shown}") from None
     finally:
         if process.poll() is None:  # a timeout, or an interrupt from the keyboard
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            _kill(process)
+            with suppress(subprocess.TimeoutExpired):  # a program that left the group may hold the pipes
+                process.communicate(timeout=background.CLEANUP)
     if process.returncode:
         status = process.returncode
         how = f"exit status {status}" if status > 0 else f"killed by {_signal(-status)}"
@@ -369,6 +370,30 @@ def _run(command: Sequence[str], folder: Path) -> str:
             said = said[:MESSAGE] + f"\n... ({len(said) - MESSAGE} more characters)"
         raise ToolchainError(f"the compiler failed ({how}):\n    {shown}\n{said}")
     return output.decode("utf-8", errors="replace")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a run, with all programs that it has started."""
+    if process.returncode is None:  # otherwise the number may be that of another one
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _run_all(commands: Sequence[Sequence[str]], folder: Path) -> None:
+    """Run commands side by side, as many as there are processors; raise the error of the first that fails."""
+    left = iter(commands)
+
+    def run_next() -> None:
+        for command in left:
+            _run(command, folder)
+
+    calls = [background.submit("affdsl-compile", run_next) for _ in range(min(len(commands), os.cpu_count() or 1))]
+    try:
+        with background.interruptible():
+            for call in calls:
+                call.result()
+    finally:
+        wait(calls, background.CLEANUP)  # they write into the folder, which is removed now
 
 
 def _limits() -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -88,6 +89,7 @@ class _Shared:
 
 _shared: WeakValueDictionary[object, _Shared] = WeakValueDictionary()
 _sharing = Lock()  # two threads must not make two of one
+os.register_at_fork(before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release)
 
 
 _HEAVIEST_SHOWN = 200
