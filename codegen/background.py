@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from types import TracebackType
 from typing import ParamSpec, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,8 +44,12 @@ def submit(name: str, function: Callable[P, R], *arguments: P.args, **keywords: 
         except BaseException as error:  # noqa: BLE001 - for whoever wants the result
             found.set_exception(error)
 
+    def give_up() -> None:
+        if not found.done():
+            found.set_exception(KeyboardInterrupt("its thread is in the process that forked"))
+
     thread = threading.Thread(target=run, name=name, daemon=True)
-    _threads.add(thread)
+    _threads[thread] = give_up
     thread.start()
     return found
 
@@ -61,15 +65,15 @@ def running(kill: Callable[[], None]) -> Iterator[None]:
 
     Raises KeyboardInterrupt where that was done, in whichever thread, or where this thread was begun before it was.
     """
-    before = _round()
-    if before != _rounds.stopped:
+    if _round() != _rounds.stopped:
         raise KeyboardInterrupt("it was stopped before it began")
-    _kills.add(kill)
+    run = _Run(kill, _own.round is not None)
+    _runs.add(run)
     try:
         yield
     finally:
-        _kills.discard(kill)
-    if before != _rounds.stopped:
+        _runs.discard(run)
+    if run.is_stopped:
         raise KeyboardInterrupt("it was stopped, as the program was")
 
 
@@ -87,11 +91,13 @@ def interruptible() -> Iterator[None]:
         raise
 
 
-def stop() -> None:
-    """End all that is running."""
+def stop(*, only_own: bool = False) -> None:
+    """End all that is running, or what threads that were begun here run."""
     _rounds.stopped += 1
-    for kill in tuple(_kills):
-        kill()
+    for run in tuple(_runs):
+        if run.is_own or not only_own:
+            run.is_stopped = True
+            run.kill()
 
 
 class Lock:
@@ -108,6 +114,16 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         self._lock.release()
+
+
+class _Run:
+    """Something that can be ended."""
+
+    def __init__(self, kill: Callable[[], None], is_own: bool) -> None:
+        self.kill = kill
+        self.is_own = is_own
+        """Whether a thread waits for it that was begun here."""
+        self.is_stopped = False
 
 
 class _Rounds:
@@ -132,27 +148,32 @@ def _before_fork() -> None:
         for thread in tuple(_threads):
             thread.join(max(0.0, end - time.monotonic()))
     finally:  # after Ctrl-C, too
-        _end()
+        _end(only_own=True)
 
 
-def _end() -> None:
-    """Stop what still runs in threads."""
-    if any(thread.is_alive() for thread in tuple(_threads)):
-        stop()
+def _end(*, only_own: bool = False) -> None:
+    """Stop what still runs in threads. One that waits for a thread of somebody else stays."""
+    if _runs or any(thread.is_alive() for thread in tuple(_threads)):
+        stop(only_own=only_own)
+        end = time.monotonic() + CLEANUP
         for thread in tuple(_threads):
-            thread.join(CLEANUP)
+            thread.join(max(0.0, end - time.monotonic()))
 
 
 def _in_child() -> None:
-    _kills.clear()
+    _runs.clear()
+    for give_up in tuple(_threads.values()):
+        give_up()
+    _threads.clear()
     for lock in tuple(_locks):
         lock._lock = threading.Lock()
 
 
 _rounds = _Rounds()
 _own = _Own()
-_threads: WeakSet[threading.Thread] = WeakSet()
-_kills: set[Callable[[], None]] = set()
+_threads: WeakKeyDictionary[threading.Thread, Callable[[], object]] = WeakKeyDictionary()
+"""Those that were begun here, and what tells a forked child that nobody goes on there."""
+_runs: set[_Run] = set()
 _locks: WeakSet[Lock] = WeakSet()
 
 os.register_at_fork(before=_before_fork, after_in_child=_in_child)

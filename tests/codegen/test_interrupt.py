@@ -113,7 +113,15 @@ match sys.argv[1]:
         if child:
             assert os.waitpid(child, 0)[1] == 0
     case "fork of a thread's":
-        threading.Thread(target=call, daemon=True).start()
+        from affdsl.codegen import background
+        background.PATIENCE = background.CLEANUP = 0.1
+        def other():
+            try:
+                call()
+            except KeyboardInterrupt:
+                pass
+        thread = threading.Thread(target=other)
+        thread.start()
         while not os.path.exists(os.environ["STARTED"]):
             time.sleep(0.01)
         child = os.fork()
@@ -122,6 +130,8 @@ match sys.argv[1]:
             sys.stdout.flush()
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
+        background.stop()
+        thread.join()
 '''
 
 INTERRUPTED = [
