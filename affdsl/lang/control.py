@@ -12,6 +12,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
+from affdsl.ir.parts import fits, in_parts
 from affdsl.ir.types import INDEX
 from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
@@ -211,7 +212,9 @@ class parallel(WithBlock[Bound]):  # noqa: N801
     bounds
         For each loop a stop, a (start, stop) or a (start, stop, step), all of them affine.
     reduce
-        Pairs of a kind and a type. Kinds: addf mulf maximumf minimumf (floats), addi muli andi ori (integers).
+        Pairs of a kind and a type. Kinds: addf mulf maximumf minimumf (floats), addi muli andi ori (integers), maxs
+        mins (integers with a sign), maxu minu (those without). For the last four, which affine.parallel has not, up to
+        64 threads share the iterations of the first loop.
 
     Raises
     ------
@@ -280,9 +283,11 @@ class parallel(WithBlock[Bound]):  # noqa: N801
         body = closed(affine.Yield, yielded_values(current().block), self.location)
         results = tuple(Value(d.type, h, self.location) for (_, d), h in zip(self.reduce, self.hints, strict=True))
         kinds = tuple(kind for kind, _ in self.reduce)
-        current().emit(
-            affine.Parallel(self.ivs, self.lower, self.upper, self.steps, body, kinds, results, location=self.location)
+        band = affine.Parallel(
+            self.ivs, self.lower, self.upper, self.steps, body, kinds, results, location=self.location
         )
+        for op in (band,) if all(map(fits, kinds, results)) else in_parts(band):
+            current().emit(op)
         for outcome, result in zip(self.outcomes, results, strict=True):
             outcome.bind(result)
 
@@ -350,8 +355,8 @@ def _range(bound: object) -> tuple[tuple[Affine, ...], tuple[Affine, ...], int]:
 def _reduction(pair: object) -> tuple[str, DType]:
     kinds = {
         "float": ("addf", "mulf", "maximumf", "minimumf"),
-        "signed": ("addi", "muli", "andi", "ori"),
-        "unsigned": ("addi", "muli", "andi", "ori"),
+        "signed": ("addi", "muli", "andi", "ori", "maxs", "mins"),
+        "unsigned": ("addi", "muli", "andi", "ori", "maxu", "minu"),
     }
     if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], DType)):
         raise problem(ProgramTypeError, f'reduce takes pairs like ("addf", affdsl.f32), got {pair!r}')
@@ -369,7 +374,6 @@ def _reduction(pair: object) -> tuple[str, DType]:
             ProgramTypeError,
             f"a parallel reduction of {dtype} cannot be {kind!r}",
             f"possible: {', '.join(allowed)}" if allowed else "reduce floats or integers",
-            "for the smallest or largest integer use affdsl.for_ with iter_args",
         )
     return kind, dtype
 

@@ -11,7 +11,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, of_loops
-from affdsl.passes.transforms.parallelize import as_bands, obstacle
+from affdsl.passes.transforms.parallelize import as_bands, is_plain, obstacle
 
 MOST_NESTED = 2**32 - 1
 
@@ -58,7 +58,11 @@ def affine_parallelize(
     def parallelized(function: Func) -> Func:
         if not any(isinstance(op, affine.For) for op in walk(function)):
             return function
-        can = {each.iv: each for each in of_loops(Dependences(function, around)) if obstacle(each) is None}
+        can = {
+            each.iv: each
+            for each in of_loops(Dependences(function, around))
+            if obstacle(each) is None and is_plain(each)
+        }
         chosen = {iv: can[iv] for iv in _outermost(function.body, can, max_nested, parallel_reductions)}
         return as_bands(function, chosen)
 

@@ -9,11 +9,11 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Term, Value
-from affdsl.ir.messages import op_name, shown
+from affdsl.ir.messages import shown
+from affdsl.ir.parts import COMBINING, fits, in_parts, neutral
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
-from affdsl.ir.types import INDEX
-from affdsl.ir.verifier.types import reduction
+from affdsl.ir.types import INDEX, ScalarType
 from affdsl.passes.analysis.dependence import Dependence, Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops
 from affdsl.passes.analysis.polyhedral import UnknownError
@@ -35,14 +35,21 @@ _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
 
 
 class _Carried(Frozen):
-    """A value that a loop carries: yielded as it is, or combined by one operation with a value that it does not see.
+    """What an iteration does to a value that a loop carries.
 
-    `combine` is that operation, `other` its other operand, and `kind` what affine.parallel calls it.
+    Attributes
+    ----------
+    kind
+        How it combines the value with what it has itself, as affine.parallel calls it; "" if it hands it on as it is.
+    combine, other
+        The one operation that does so, and its other operand: what the iteration has itself. None where it takes more:
+        a difference, a choice, a branch, several operations. What the iteration has is then what these make of the
+        number that changes nothing: `0 - x` where they make `s - x` of s.
     """
 
+    kind: str = ""
     combine: arith.Binary | None = None
     other: Value | None = None
-    kind: str = ""
 
 
 def parallelize(function: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
@@ -50,7 +57,10 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
 
         affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
 
-    Refuses if an iteration may depend on another one, and if the loop carries what affine.parallel cannot combine.
+    What the loop carries is combined by the band, where affine.parallel has a reduction for it. The least and the
+    greatest of integers, for which it has none, and others are combined by parts of the iterations (see `ir/parts.py`).
+
+    Refuses if an iteration may depend on another one.
 
     Parameters
     ----------
@@ -120,15 +130,9 @@ def obstacle(verdict: Parallelism) -> str | None:
                 return f"{reason}; what is not known: {'; '.join(unknown)}"
             return f"all iterations update the same elements: {each}"
     for position, result in enumerate(loop.results):
-        carried = _carried(verdict, position)
-        if carried is None:
+        if _carried(verdict, position).kind and not isinstance(result.type, ScalarType):
             value = shown(loop.carried[position])
-            found = next(r for r in verdict.reductions if r.value is loop.carried[position])
-            if len(found.steps) == 1 and found.steps[0] in loop.body:
-                return f"{value} is combined by {op_name(found.steps[0])}, for which affine.parallel has no reduction"
-            return f"{value} is combined by more than one operation of the body"
-        if isinstance(loop, affine.For) and carried.kind and any(True for _ in reduction(carried.kind, result)):
-            return f"affine.parallel has no reduction {carried.kind} of type {result.type}"
+            return f"{value} is a {result.type}, and bands combine numbers: make the loop parallel, then vectorize it"
     return None
 
 
@@ -232,22 +236,28 @@ def _are_nested(a: Op, b: Op) -> bool:
     return any(op is b for op in walk(a)) or any(op is a for op in walk(b))
 
 
-def _carried(verdict: Parallelism, position: int) -> _Carried | None:
-    """What happens to a value that a loop carries, as far as affine.parallel can say it."""
+def _carried(verdict: Parallelism, position: int) -> _Carried:
+    """What an iteration does to a value that a loop carries, each of which is a reduction or stays as it is."""
     loop = verdict.loop
     assert isinstance(loop, affine.For | scf.For)
     start, last = loop.carried[position], loop.body[-1]
     assert isinstance(last, affine.Yield | scf.Yield)
     if last.values[position] is start:
         return _Carried()
-    found = next((r for r in verdict.reductions if r.value is start), None)
-    match found.steps if found is not None else ():
-        case (arith.Binary() as op,) if (
-            found is not None and op.kind == found.kind and op.result is last.values[position] and op in loop.body
-        ):
-            other = op.right if op.left is start else op.left
-            return _Carried(op, other, _DECLARED_AS[op.kind])
-    return None
+    found = next(r for r in verdict.reductions if r.value is start)
+    kind = _DECLARED_AS[found.kind]
+    match found.steps:
+        case (arith.Binary() as op,) if op.kind == found.kind and op.result is last.values[position]:
+            if op in loop.body:
+                return _Carried(kind, op, op.right if op.left is start else op.left)
+    return _Carried(kind)
+
+
+def is_plain(verdict: Parallelism) -> bool:
+    """Whether affine.parallel says all that a loop combines: one operation each, of a kind that it has for the type."""
+    assert isinstance(verdict.loop, affine.For | scf.For)
+    of_results = ((_carried(verdict, position), result) for position, result in enumerate(verdict.loop.results))
+    return all(not c.kind or (c.combine is not None and fits(c.kind, result)) for c, result in of_results)
 
 
 def as_bands(function: Func, chosen: dict[Value, Parallelism]) -> Func:
@@ -256,7 +266,7 @@ def as_bands(function: Func, chosen: dict[Value, Parallelism]) -> Func:
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if isinstance(op, scf.For) and op.iv in chosen:
-            return (_band_of_data(op, chosen[op.iv], replaced),)
+            return tuple(_band_of_data(op, chosen[op.iv], replaced))
         if not isinstance(op, affine.For) or op.iv not in chosen:
             return None
         return tuple(_band(op, chosen[op.iv], replaced))
@@ -264,68 +274,90 @@ def as_bands(function: Func, chosen: dict[Value, Parallelism]) -> Func:
     return renamed(rewrite(function, rule), replaced)
 
 
+class _Combined(Frozen):
+    """The values that a loop combines, as its parallel band has them.
+
+    `others` are what an iteration has itself, `combined` the operations that go, `neutral` the numbers from which an
+    iteration starts that has no such operation, `totals` what all iterations come to, and `after` what combines that
+    with what there was before the loop.
+    """
+
+    kinds: tuple[str, ...]
+    others: tuple[Value, ...]
+    combined: tuple[Op, ...]
+    neutral: tuple[Op, ...]
+    inits: tuple[Value, ...]
+    totals: tuple[Value, ...]
+    after: tuple[arith.Binary, ...]
+
+
+def _combined(op: affine.For | scf.For, verdict: Parallelism, replaced: dict[Value, Value]) -> _Combined:
+    """What a band combines; what stands for values of the loop goes into `replaced`."""
+    last = op.body[-1]
+    rows: list[tuple[str, Value, Value, Value, arith.Binary]] = []
+    combined: list[Op] = []
+    constants: list[Op] = []
+    for position, (init, start, result) in enumerate(zip(op.inits, op.carried, op.results, strict=True)):
+        carried = _carried(verdict, position)
+        if not carried.kind:
+            replaced[start] = replaced[result] = init
+            continue
+        total = Value(result.type, location=result.location)
+        if carried.combine is not None and carried.other is not None:
+            other, after = carried.other, with_fields(carried.combine, left=init, right=total, result=result)
+            combined.append(carried.combine)
+        else:
+            assert isinstance(last, affine.Yield | scf.Yield)
+            other = last.values[position]
+            after = arith.Binary(result, COMBINING[carried.kind], init, total, location=result.location)
+            constant = neutral(carried.kind, Value(result.type, location=start.location))
+            constants.append(constant)
+            replaced[start] = constant.result
+        rows.append((carried.kind, other, init, total, after))
+    kinds, others, inits, totals, afters = zip(*rows, strict=True) if rows else ((),) * 5
+    return _Combined(kinds, others, tuple(combined), tuple(constants), inits, totals, afters)
+
+
 def _band(op: affine.For, verdict: Parallelism, replaced: dict[Value, Value]) -> Iterator[Op]:
     """The parallel band of a loop, and what combines its results with the initial values.
 
     A band starts from the neutral number of each reduction, so the operation that combined goes behind it.
     """
-    kinds: list[str] = []
-    others: list[Value] = []
-    results: list[Value] = []
-    combined: list[Op] = []
-    after: list[Op] = []
-    for position, (init, start, result) in enumerate(zip(op.inits, op.carried, op.results, strict=True)):
-        carried = _carried(verdict, position)
-        assert carried is not None, "a loop that carries something else is not chosen"
-        if carried.combine is None or carried.other is None:
-            replaced[start] = replaced[result] = init
-            continue
-        total = Value(result.type, location=result.location)
-        kinds.append(carried.kind)
-        others.append(carried.other)
-        results.append(total)
-        combined.append(carried.combine)
-        after.append(with_fields(carried.combine, left=init, right=total, result=result))
+    of = _combined(op, verdict, replaced)
     body, ends = op.body, op.ends
     if op.results:
         *inner, last = op.body
-        body = tuple(o for o in inner if o not in combined)
-        if others:
-            body = (*body, with_fields(last, values=tuple(others)))
+        body = tuple(o for o in inner if o not in of.combined)
+        if of.others:
+            body = (*body, with_fields(last, values=of.others))
         else:
             ends = (last.location,)
     written = {name: map for name, map in (op.written or {}).items() if name in ("lower", "upper")}
-    yield affine.Parallel(
-        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, tuple(kinds), tuple(results),
+    band = affine.Parallel(
+        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, of.kinds, of.totals,
         location=op.location, attributes=op.attributes, written=written or None, ends=ends,
     )  # fmt: skip
-    yield from after
+    yield from of.neutral
+    if all(map(fits, of.kinds, of.totals)):
+        yield band
+    else:
+        yield from in_parts(band)
+    yield from of.after
 
 
-def _band_of_data(op: scf.For, verdict: Parallelism, replaced: dict[Value, Value]) -> scf.Parallel:
+def _band_of_data(op: scf.For, verdict: Parallelism, replaced: dict[Value, Value]) -> Iterator[Op]:
     """The parallel band of a loop whose bounds come from data, which starts from the initial values."""
-    combined: list[arith.Binary] = []
-    others: list[Value] = []
-    inits: list[Value] = []
-    results: list[Value] = []
-    for position, (init, start, result) in enumerate(zip(op.inits, op.carried, op.results, strict=True)):
-        carried = _carried(verdict, position)
-        assert carried is not None, "a loop that carries something else is not chosen"
-        if carried.combine is None or carried.other is None:
-            replaced[start] = replaced[result] = init
-            continue
-        combined.append(carried.combine)
-        others.append(carried.other)
-        inits.append(init)
-        results.append(result)
+    of = _combined(op, verdict, replaced)
     body = op.body
     if op.results:
-        body = tuple(o for o in op.body[:-1] if o not in combined)
-    if others:
-        body = (*body, scf.Reduce(tuple(others), tuple(map(_combiner, combined)), location=op.location))
-    return scf.Parallel(
-        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, tuple(inits), tuple(results), location=op.location
-    )
+        body = tuple(o for o in op.body[:-1] if o not in of.combined)
+    if of.others:
+        body = (*body, scf.Reduce(of.others, tuple(map(_combiner, of.after)), location=op.location))
+    yield from of.neutral
+    yield scf.Parallel(
+        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, of.inits, tuple(each.result for each in of.after),
+        location=op.location,
+    )  # fmt: skip
 
 
 def _combiner(op: arith.Binary) -> scf.Combiner:
