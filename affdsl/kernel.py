@@ -33,6 +33,7 @@ from affdsl.lang.trace import Program, parameters_of, trace
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Loops, of_loops
+from affdsl.passes.legality.assumptions import assuming_all
 from affdsl.passes.lowering.strided_vectors import strided_vectors
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
@@ -746,6 +747,8 @@ class Kernel(_Called[P, R]):
     def loops(self) -> Loops:
         """Which of its loops may run in parallel, for all sizes, and what prevents it of the others; printed a table.
 
+        That is, for all sizes that a call accepts.
+
         >>> import affdsl as af
         >>> N = af.symbols("N")
         >>> @af.kernel
@@ -755,7 +758,7 @@ class Kernel(_Called[P, R]):
         >>> [f"{loop.iv.hint}: {loop.verdict}" for loop in total.loops()]
         ['i: parallel', 'j: parallel with reductions']
         """
-        return of_loops(self.dependences())
+        return of_loops(Dependences(assuming_all(self.func, self.guarding.accepted), self.module))
 
     def graph(self, loop: str | None = None) -> DrawnGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.

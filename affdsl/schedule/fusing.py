@@ -9,6 +9,7 @@ from affdsl.codegen.native import native_target
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.expr import Value
 from affdsl.kernel import Kernel
+from affdsl.passes.legality.assumptions import assuming_all
 from affdsl.passes.legality.proposals import Argument, Step
 from affdsl.passes.optimize.explained import explained
 from affdsl.passes.optimize.figures import Goal
@@ -17,7 +18,7 @@ from affdsl.passes.optimize.program import Program
 from affdsl.schedule.history import counted
 from affdsl.schedule.loops import counters
 from affdsl.schedule.place import arrays_of
-from affdsl.schedule.schedule import Schedule
+from affdsl.schedule.schedule import Schedule, with_last
 from affdsl.signatures import P, R
 
 USUAL = Goal()
@@ -89,7 +90,9 @@ def fusing_steps(
     """
     known_sizes = {} if sizes is None else dict(sizes)
     goal = Goal(known_sizes, native_target().caches or USUAL.caches, compute_tolerance)
-    found = fusion(schedule._now.function, schedule._now.module, goal)
+    now = schedule._now
+    function = assuming_all(now.function, schedule._accepted)
+    found = fusion(function, with_last(now.module, function), goal)
     for step, program in takewhile(lambda each: not until(each[0]), found.steps):
         known = _names(program, schedule)
         options = {key: _named(value, known) for key, value in step.options}

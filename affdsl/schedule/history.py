@@ -12,6 +12,8 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
+from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.legality.assumptions import assuming_all
 from affdsl.passes.transforms.settle import Fate
 from affdsl.schedule.loops import Tree, tree_of
 from affdsl.schedule.vectors import vectors
@@ -59,7 +61,7 @@ class Entry(Frozen):
         return self.call.text
 
 
-def explained(start: Entry, history: Sequence[Entry]) -> str:
+def explained(start: Entry, history: Sequence[Entry], accepted: Alternatives = ((),)) -> str:
     """What each step did to which loop, what was refused and why, the loops as they are in the end, and their vectors.
 
     Parameters
@@ -68,6 +70,8 @@ def explained(start: Entry, history: Sequence[Entry]) -> str:
         The program before all steps.
     history
         The steps, taken and refused, in order.
+    accepted
+        What each call checks of the sizes.
     """
     done = [step for step in history if not step.error]
     lines = [f"{counted(len(done), 'step')}, {len(history) - len(done)} refused"]
@@ -94,7 +98,8 @@ def explained(start: Entry, history: Sequence[Entry]) -> str:
         by = dict.fromkeys(number for name in row.names for number in touched.get(name, ()))
         note = f"  (step{'s' * (len(by) > 1)} {', '.join(by)})" if by else ""
         lines.append(f"    {'  ' * row.depth}{row.text}{note}")
-    lines += ["vectors:", *(f"    {line}" for line in vectors(before.function, before.names, before.module))]
+    function = assuming_all(before.function, accepted)
+    lines += ["vectors:", *(f"    {line}" for line in vectors(function, before.names, before.module))]
     return "\n".join(lines)
 
 

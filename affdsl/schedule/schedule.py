@@ -6,7 +6,9 @@ import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from difflib import get_close_matches
+from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
 from numbers import Integral
@@ -23,8 +25,10 @@ from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import assigned_name, here, problem
-from affdsl.passes.advice.alternatives import with_alternative
+from affdsl.passes.advice.alternatives import alternatives_are_wanted, with_alternative
 from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.legality.assumptions import assuming
 from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
 from affdsl.schedule import register_tile
 from affdsl.schedule.again import once
@@ -112,7 +116,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         self._kernel = kernel
         self._validate = validate
         self._name = assigned_name() or "s"
-        self._start = Entry(VerbCall("start", ()), here(), _with_last(module, function), names_of(function))
+        self._start = Entry(VerbCall("start", ()), here(), with_last(module, function), names_of(function))
         self._steps: list[Entry] = []
         self._history: list[Entry] = []
         self._verifies_each = True
@@ -576,7 +580,7 @@ class Schedule(ShownAsText, Generic[P, R]):
 
         In the end it says of each loop whether it runs as vectors, may, or what is in the way.
         """
-        return Text(f"{self._kernel.name}: {explained(self._start, self._history)}")
+        return Text(f"{self._kernel.name}: {explained(self._start, self._history, self._accepted)}")
 
     if not TYPE_CHECKING:
 
@@ -639,7 +643,31 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self
 
     def _done(self, call: VerbCall, now: Entry) -> list[Entry]:
-        """A step after another, if need be after those that keep carried values in memory.
+        """A step after another. Raises as `_done_for_all` does.
+
+        Two iterations are in the way only with sizes that a call accepts. So what each call checks is promised where
+        that may help, and from then on part of the contract: whoever runs the result without this check has it there.
+        Of alternatives none can be promised, but in each of them the step has to be legal.
+        """
+        try:
+            return self._done_for_all(call, now)
+        except IllegalTransform as error:
+            cases = [assuming(now.function, case) for case in self._accepted]
+            if now.function in cases or (len(cases) > 1 and not alternatives_are_wanted()) or error.dependence is None:
+                raise
+            refusal = error
+        found = [self._done_for_all(call, replace(now, module=with_last(now.module, case))) for case in cases]
+        if len(found) > 1:
+            raise refusal
+        return found[0]
+
+    @cached_property
+    def _accepted(self) -> Alternatives:
+        """What holds of the sizes in every call, since it is checked."""
+        return self._kernel.guarding.accepted
+
+    def _done_for_all(self, call: VerbCall, now: Entry) -> list[Entry]:
+        """A step after another for all sizes of the contract, perhaps after some that keep carried values in memory.
 
         Loops that the step names come first, then those inside of them. Raises IllegalTransform, in the words of the
         schedule, and ValueError for wrong numbers.
@@ -673,7 +701,7 @@ class Schedule(ShownAsText, Generic[P, R]):
             made = taken(place, whole)
         names = names_of(made.function, now.names)
         gone = with_gone(now, whole, names, made.gone)
-        return Entry(whole, here(), _with_last(now.module, made.function), names, gone=gone)
+        return Entry(whole, here(), with_last(now.module, made.function), names, gone=gone)
 
     def _refused(self, error: IllegalTransform, call: VerbCall, at: Entry, now: Entry) -> IllegalTransform:
         """The refusal of a step after `at`, with what is legal instead, in the words of the schedule as it is `now`."""
@@ -739,7 +767,8 @@ def _verify(step: Entry) -> None:
         raise InternalError(f"{step.call.text} made IR that breaks a rule: {error}") from error
 
 
-def _with_last(module: Module, function: Func) -> Module:
+def with_last(module: Module, function: Func) -> Module:
+    """The module whose last function, the kernel, is another one."""
     old = module.functions[-1]
     return with_fields(module, body=tuple(function if op is old else op for op in module.body))
 

@@ -8,12 +8,19 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint
 from affdsl.ir.python_expressions import python
 from affdsl.ir.traverse import with_fields
+from affdsl.passes.analysis.relations import Alternatives
 
 
 def assuming(function: func.Func, facts: Iterable[Constraint]) -> func.Func:
-    """The function whose contract also has some facts about its arguments, as `affdsl.assume` adds them."""
-    new = tuple(fact for fact in facts if fact not in function.assumes)
+    """The function whose contract also has some facts, as `affdsl.assume` adds them: those about its own arguments."""
+    known = set(function.args)
+    new = tuple(fact for fact in facts if fact not in function.assumes and known.issuperset(fact.values()))
     return with_fields(function, assumes=(*function.assumes, *new)) if new else function
+
+
+def assuming_all(function: func.Func, accepted: Alternatives) -> func.Func:
+    """The function whose contract also has what holds in all of some alternatives."""
+    return assuming(function, (fact for fact in accepted[0] if all(fact in case for case in accepted)))
 
 
 def promised(fact: Constraint) -> str:

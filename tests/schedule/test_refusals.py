@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.passes.transforms.hoist import hoist
 from examples.gemm import gemm
-from tests.schedule.kernels import LOOPS, M, N, buffered, gemm_rows, solve, sweep
+from tests.schedule.kernels import LOOPS, M, N, buffered, gemm_rows, sweep
 
 STEP = re.compile(r"^(s\..*?\))(: | => )", re.M)
 
@@ -159,14 +159,6 @@ def test_a_schedule_says_where_what_it_lacks_is():
         assert str(caught.value) == words
     assert not hasattr(s, "_repr_latex_")
     assert repr(s.loops()) == str(s.loops())
-
-
-def test_what_affine_parallel_cannot_combine_is_named():
-    s = af.Schedule(solve).peel("i", first=1).scalar_replace("j")
-    with pytest.raises(
-        af.IllegalTransform, match=r"is combined by arith\.subf, for which affine\.parallel has no reduct"
-    ):
-        s.parallel("j", reassociate=True)
 
 
 def test_conditions_between_loops_and_conditions_on_data_are_named():

@@ -47,6 +47,8 @@ from affdsl.shown import ShownAsText
 
 Verdict = Literal["proved", "violated", "conditional", "by numbers", "unknown"]
 
+MOST_CASES = 8
+"""How many alternatives there are at most of what each call checks."""
 MOST_DECIDED = 1000
 """Of how many calls with different numbers it is remembered what was found."""
 
@@ -206,6 +208,20 @@ class Bounds(ShownAsText):
     def are_proved(self) -> bool:
         """Whether all accesses lie inside of their arrays, for all sizes."""
         return all(f.verdict == "proved" for f in self.findings)
+
+    @property
+    def accepted(self) -> Alternatives:
+        """What holds of the index arguments in every call that these conditions let pass, beside the contract.
+
+        Where there are more than MOST_CASES alternatives, not all that is known.
+        """
+        known = {v for v in self.function.args if isinstance(v.type, IndexType)}
+        cases: Alternatives = ((),)
+        for safe in dict.fromkeys(f.safe for f in self.conditions):
+            more = [tuple(c for c in case if known.issuperset(c.values())) for case in safe]
+            if more and all(more) and len(cases) * len(more) <= MOST_CASES:
+                cases = tuple(dict.fromkeys(tuple(dict.fromkeys((*one, *other))) for one in cases for other in more))
+        return cases
 
     def against(self) -> Alternatives:
         """The sizes with which the function must not run: those of all conditional accesses together."""
