@@ -14,8 +14,22 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import ComplexType, ElementType, FloatType, IndexType, IntegerType, VectorType
 from affdsl.passes.analysis.dependence import AnalysisWarning
-from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, expr_of, name_of, set_of, spending
-from affdsl.passes.analysis.relations import ends, iterator
+from affdsl.passes.analysis.polyhedral import (
+    Dim,
+    Map,
+    Set,
+    UnknownError,
+    count_of,
+    expr_of,
+    merged,
+    name_of,
+    number_of,
+    numbers_of,
+    points_of,
+    set_of,
+    spending,
+)
+from affdsl.passes.analysis.relations import ends, first_of, iterator, last_of
 
 Answer = TypeVar("Answer")
 Choice = Literal["min", "max"]
@@ -201,7 +215,7 @@ def _axes(flat: Map, what: str) -> list[Map] | None:
 def _axis(flat: Map, k: int) -> Map:
     """The indices in one dimension."""
     after = flat.dim(Dim.out) - k - 1
-    return flat.project_out(Dim.out, k + 1, after).project_out(Dim.out, 0, k).coalesce()
+    return merged(flat.project_out(Dim.out, k + 1, after).project_out(Dim.out, 0, k))
 
 
 def _is_bounded(axis: Map) -> tuple[bool, bool]:
@@ -221,12 +235,12 @@ def _product(flat: Map, axes: Sequence[Map]) -> Map:
 def _between_ends(axis: Map) -> Map:
     """All indices from the smallest to the largest."""
     line = axis.range().get_space()
-    return axis.lexmin().apply_range(Map.lex_le(line)).intersect(axis.lexmax().apply_range(Map.lex_ge(line)))
+    return first_of(axis).apply_range(Map.lex_le(line)).intersect(last_of(axis).apply_range(Map.lex_ge(line)))
 
 
 def _from_first(axis: Map) -> Map:
     """How far each index is from the smallest one of the same iteration."""
-    return axis.sum(axis.lexmin().neg()).coalesce()
+    return merged(axis.sum(first_of(axis).neg()))
 
 
 def _extent(axis: Map) -> int | None:
@@ -246,7 +260,7 @@ def _side(axis: Map, columns: Sequence[Value], choice: Choice) -> Bound | None:
     if not _is_bounded(axis)[choice == "max"]:
         return None
     found = axis.dim_min(0) if choice == "min" else axis.dim_max(0)
-    pieces = found.coalesce().get_pieces()
+    pieces = numbers_of(axis, found)
     exprs = []
     for _, end in pieces:
         exprs.append(expr_of(end, columns))
@@ -289,7 +303,7 @@ def _count(axis: Map) -> _Count:
     if steps.is_subset(distances):
         return _Count((extent - 1) // stride + 1, True, is_constant)
     if is_constant and extent <= MOST_COUNTED:
-        return _Count(_points(distances.range()), True, True)
+        return _Count(count_of(distances.range()), True, True)
     return _Count((extent - 1) // stride + 1, False, is_constant)
 
 
@@ -314,26 +328,22 @@ def _counted(flat: Map, axes: Sequence[Map]) -> int | None:
     """The most elements of an iteration, by counting them; None where there are too many iterations."""
     origin = flat.project_out(Dim.out, 0, flat.dim(Dim.out))
     for axis in axes:
-        origin = origin.flat_range_product(axis.lexmin())
-    distances = flat.sum(origin.neg()).coalesce()
+        origin = origin.flat_range_product(first_of(axis))
+    distances = merged(flat.sum(origin.neg()))
     if _is_constant(distances):
-        return _points(distances.range())
+        return count_of(distances.range())
     iterations = flat.domain()
     counts = [_breadth(iterations, k) for k in range(iterations.dim(Dim.set))]
     if any(count is None for count in counts) or prod(count or 0 for count in counts) > MOST_ITERATIONS:
         return None
-    points: list[Set] = []
-    iterations.foreach_point(lambda point: points.append(point.to_set()))
-    return max(_points(flat.intersect_domain(point).range()) for point in points)
+    return max(count_of(_at(flat, point).range()) for point in points_of(iterations))
 
 
-def _points(bounded: Set) -> int:
-    """How many points a set has."""
-    counted = bounded.count_val()
-    # Out of its budget isl gives back no number here, and islpy does not say so.
-    if counted.to_str() is None:
-        raise UnknownError(f"isl needs more than {BUDGET} operations")
-    return counted.to_python()
+def _at(flat: Map, iteration: tuple[int, ...]) -> Map:
+    """The map from one iteration alone."""
+    for k, number in enumerate(iteration):
+        flat = flat.fix_val(Dim.in_, k, number_of(number))
+    return flat
 
 
 def _breadth(points: Set, k: int) -> int | None:

@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences, described
 from affdsl.passes.analysis.nearby import Nearby
-from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError, map_of, space_of, spending
+from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError, map_of, merged, space_of, spending
 from affdsl.passes.analysis.relations import at_depth, iterator, last_of, map_from, named
 from affdsl.passes.analysis.storage import Buffer
 
@@ -48,7 +48,7 @@ class LastWrite(Frozen):
         names = [iv.hint for iv in self.write.ivs], [f"{iv.hint}'" for iv in self.read.ivs]
         found = [a if a.recovered is None else a.by_dimensions for a in (self.write, self.read)]
         params = [v for access in found for v in access.relation.params]
-        return named(self.map.domain_factor_domain().reverse().coalesce(), *names, params)
+        return named(merged(self.map.domain_factor_domain().reverse()), *names, params)
 
 
 class Flow:
@@ -127,7 +127,7 @@ class Flow:
                 is_certain = self._seen(write).is_exact and write.buffer is buffer
                 pairs = self._at(write, last if is_certain and last is not None else _after(times[write], last))
                 if not pairs.is_empty():
-                    found.append((write, pairs.coalesce()))
+                    found.append((write, merged(pairs)))
             return tuple(found)
 
     def stored_meanwhile(self, last: LastWrite, other: Access) -> Map:
@@ -144,7 +144,7 @@ class Flow:
             space = wrote.get_space().range()
             between = wrote.apply_range(Map.lex_lt(space)).intersect(reads.apply_range(Map.lex_gt(space)))
             stored = self._touched(other).reverse().apply_range(self._times(other))
-            return between.apply_range(stored.reverse()).coalesce()
+            return merged(between.apply_range(stored.reverse()))
 
     def _seen(self, access: Access) -> Access:
         return self.dependences.accesses.by_dimensions(access)
@@ -184,7 +184,7 @@ class Flow:
                     rest = rest.subtract(pairs.domain())
         last = _latest([pairs.apply_range(self._times(w)) for w, pairs in certain.items()])
         maybe = [
-            LastWrite(write, read, pairs.coalesce(), self._doubts(write, read))
+            LastWrite(write, read, merged(pairs), self._doubts(write, read))
             for write, times in doubtful.items()
             if not (pairs := self._at(write, _after(times.apply_range(self._times(write)), last))).is_empty()
         ]
@@ -197,8 +197,8 @@ class Flow:
             sure = pairs if overshadowed is None else pairs.subtract_domain(overshadowed)
             for part, unknown in ((sure, self._seen(read).unknown), (pairs.subtract(sure), reasons)):
                 if not part.is_empty():
-                    found.append(LastWrite(write, read, part.coalesce(), unknown))
-        return tuple(sorted((*maybe, *found), key=lambda f: f.write.order)), rest.coalesce()
+                    found.append(LastWrite(write, read, merged(part), unknown))
+        return tuple(sorted((*maybe, *found), key=lambda f: f.write.order)), merged(rest)
 
     def _doubts(self, write: Access, read: Access) -> tuple[str, ...]:
         alias = (
@@ -256,15 +256,15 @@ def _last(earlier: Sequence[Map]) -> Map | None:
         rest = pairs
         for later in earlier[:k]:
             rest = rest.subtract_domain(later.domain())
-        last = last_of(rest).coalesce()
-        found = last if found is None else found.union(last).coalesce()
+        last = merged(last_of(rest))
+        found = last if found is None else merged(found.union(last))
     return found
 
 
 def _latest(times: Sequence[Map]) -> Map | None:
     """The last of all times."""
     union = _union(times)
-    return union if union is None or len(times) == 1 else last_of(union).coalesce()
+    return union if union is None or len(times) == 1 else merged(last_of(union))
 
 
 def _after(times: Map, last: Map | None) -> Map:

@@ -20,6 +20,7 @@ from affdsl.passes.analysis.polyhedral import (
     context,
     name_of,
     number_of,
+    pieces_of,
 )
 
 
@@ -90,7 +91,7 @@ def _parts(of: Functions) -> list[Function]:
 
 def _plain(of: Function, dims: Sequence[Value], named: dict[str, Value]) -> Affine | None:
     """A function of one piece, without divisions, over dimensions and parameters; None if it is none."""
-    pieces = of.coalesce().get_pieces()
+    pieces = pieces_of(of)
     if len(pieces) != 1 or pieces[0][1].dim(Dim.div):
         return None
     aff = pieces[0][1]

@@ -171,6 +171,59 @@ def map_of(
     return isl.Map.from_multi_aff(function).intersect_domain(place.set(constraints))
 
 
+Points = TypeVar("Points", "Set", "Map")
+
+
+def merged(points: Points) -> Points:
+    """The same set or map in fewer parts, as isl's `coalesce` makes it.
+
+    Equalities of each part are looked for first: without, isl of islpy 2026.2.2 may read a null pointer where it wraps
+    the bounds of one part around another, which ends the process.
+    """
+    is_one = points.n_basic_map() <= 1 if isinstance(points, isl.Map) else points.n_basic_set() <= 1
+    return points.coalesce() if is_one else points.detect_equalities().coalesce()
+
+
+def count_of(points: Set) -> int:
+    """How many points a set has that has an end and no parameters. Raises UnknownError for any other.
+
+    Of those isl's `count_val` says 0, or how many there are for all parameters together; of too many points, and where
+    its budget is spent, it gives what is no number, the latter without a word of islpy's.
+    """
+    _require_numbers(points)
+    counted = points.count_val()
+    if counted.to_str() is None:
+        raise UnknownError("isl needs more operations than it may have")
+    if not counted.is_int():
+        raise UnknownError("isl counts no points that are so many")
+    return counted.to_python()
+
+
+def points_of(points: Set) -> list[tuple[int, ...]]:
+    """The points of a set that `count_of` takes, which says whether they are too many."""
+    _require_numbers(points)
+    found: list[tuple[int, ...]] = []
+    points.foreach_point(lambda point: found.append(_coordinates(point, points.dim(isl.dim_type.set))))
+    return found
+
+
+def sample_of(points: Set) -> tuple[int, ...]:
+    """A point of a set, for some parameters. Raises UnknownError if it has none: isl gives what has no coordinates."""
+    point = points.sample_point()
+    if point.is_void():
+        raise UnknownError("isl finds no point of a set")
+    return _coordinates(point, points.dim(isl.dim_type.set))
+
+
+def _coordinates(point: isl.Point, dims: int) -> tuple[int, ...]:
+    return tuple(point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(dims))
+
+
+def _require_numbers(points: Set) -> None:
+    if points.dim(isl.dim_type.param) or not points.is_bounded():
+        raise UnknownError("isl counts no points of a set that has no end, or parameters")
+
+
 def hull_of(points: Set, dims: Sequence[Value], params: Sequence[Value]) -> list[Constraint]:
     """Constraints over dims and params that hold for all points, and that no others of their directions make tighter.
 
@@ -181,7 +234,7 @@ def hull_of(points: Set, dims: Sequence[Value], params: Sequence[Value]) -> list
         if points.get_dim_name(isl.dim_type.param, k) not in names:
             points = points.project_out(isl.dim_type.param, k, 1)
     space = space_of((), params).params()
-    hull = points.remove_divs().align_params(space).coalesce().simple_hull()
+    hull = merged(points.remove_divs().align_params(space)).simple_hull()
     found = []
     for constraint in hull.get_constraints():
         expr = Affine.of(constraint.get_constant_val().to_python())
@@ -218,8 +271,23 @@ def function_of(pairs: Map, dims: Sequence[Value], params: Sequence[Value]) -> A
         return None
     pairs = pairs.align_params(space_of((), params).params())
     pairs = pairs.move_dims(isl.dim_type.in_, len(dims), isl.dim_type.param, 0, pairs.dim(isl.dim_type.param))
-    pieces = pairs.dim_min(0).coalesce().get_pieces()
+    pieces = numbers_of(pairs, pairs.dim_min(0))
     return expr_of(pieces[0][1], (*dims, *params)) if len(pieces) == 1 else None
+
+
+def numbers_of(pairs: Map, function: Function) -> list[tuple[Set, isl.Aff]]:
+    """The pieces of a function that gives a number for each input of a map, as `dim_min` and `dim_max` make it.
+
+    Raises UnknownError where isl loses an input, as it does with some redundant constraints (see `last_of`).
+    """
+    if not pairs.domain().is_subset(function.domain()):
+        raise UnknownError("isl finds no end for an input that has outputs")
+    return pieces_of(function)
+
+
+def pieces_of(function: Function) -> list[tuple[Set, isl.Aff]]:
+    """Where a function is which expression: few pieces, where isl sees it."""
+    return function.coalesce().get_pieces()
 
 
 def ast_of(points: Set) -> Ast:

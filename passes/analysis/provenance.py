@@ -11,7 +11,7 @@ from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.feeding import Feed, Feeding, UnfollowedError
 from affdsl.passes.analysis.flow import Flow
-from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, closure, spending
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, closure, merged, spending
 from affdsl.passes.analysis.relations import map_from
 from affdsl.passes.analysis.storage import Buffer
 
@@ -36,7 +36,7 @@ class Stage(Frozen):
     @cached_property
     def elements(self) -> Map:
         """From the elements of the output to those that are written here for them."""
-        return _elements(self.needed, len(self.write.ivs)).coalesce()
+        return merged(_elements(self.needed, len(self.write.ivs)))
 
 
 class Origin(Frozen):
@@ -86,7 +86,7 @@ class Provenance:
             raise UnknownError("; ".join(feed.read.unknown) or "isl needs too long for what is read")
         with spending(BUDGET):
             pairs = stage.needed.apply_range(self._fed(stage.write, feed)).intersect_range(untouched.flatten())
-            return Origin(feed.read, stage, _elements(pairs, len(feed.read.ivs)).coalesce())
+            return Origin(feed.read, stage, merged(_elements(pairs, len(feed.read.ivs))))
 
     def _follow(self, writes: list[Access]) -> None:
         """Find what writes are made of, and which writes that needs."""
@@ -105,7 +105,7 @@ class Provenance:
                     found = self._fed(write, feed).apply_range(_with_element(last.map))
                     if not found.is_empty():
                         known = edges.get(last.write)
-                        edges[last.write] = found if known is None else known.union(found).coalesce()
+                        edges[last.write] = found if known is None else merged(known.union(found))
                         writes.append(last.write)
 
     def _fed(self, write: Access, feed: Feed) -> Map:
@@ -137,7 +137,7 @@ class Provenance:
                               if v in group]  # fmt: skip
                     here = self._closed(group, here, inside)
                 for write, pairs in here.items():
-                    pairs = pairs.coalesce()
+                    pairs = merged(pairs)
                     yield Stage(write, pairs)
                     for other, edge in self._edges[write].items():
                         if other not in group:

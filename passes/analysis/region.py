@@ -16,7 +16,7 @@ from affdsl.passes.analysis.access import Access, Accesses
 from affdsl.passes.analysis.boxes import BUDGET, NO_BOX, Bound, Box, Size, answer, box_of, sides_of, size_of, width_of
 from affdsl.passes.analysis.dependence import AnalysisWarning, described
 from affdsl.passes.analysis.dimensions import Dimensions
-from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, set_of, spending
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, merged, set_of, spending
 from affdsl.passes.analysis.relations import iterator, local, map_from, named, relation, remembered
 from affdsl.passes.analysis.storage import Buffer
 
@@ -119,8 +119,8 @@ class Region(Frozen):
         self._compare(other)
         try:
             with spending(BUDGET):
-                may = self.may.union(other.may).coalesce()
-                must = self.must.union(other.must).coalesce()
+                may = merged(self.may.union(other.may))
+                must = merged(self.must.union(other.must))
         except UnknownError:
             may, must = self.may.union(other.may), self.must.union(other.must)
         kind = self.kind if self.kind == other.kind else "access"
@@ -229,7 +229,7 @@ def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:
                         part = _projected(access, depth).intersect_range(whole)
                         may = part if may is None else may.union(part)
             assert may is not None
-            may, must = may.coalesce(), (may.subtract(may) if must is None else must).coalesce()
+            may, must = merged(may), merged(may.subtract(may) if must is None else must)
     except UnknownError as error:
         reason = f"{error}, for the region of {described(first)}"
         warnings.warn(reason, AnalysisWarning, stacklevel=2)
@@ -261,7 +261,7 @@ def _projected(access: Access, depth: int) -> Map:
     relation = access.relation
     return remembered(
         ("projected", relation, depth),
-        lambda: map_from(relation).project_out(Dim.in_, depth, relation.dims - depth).coalesce(),
+        lambda: merged(map_from(relation).project_out(Dim.in_, depth, relation.dims - depth)),
     )
 
 

@@ -26,8 +26,10 @@ from affdsl.passes.analysis.polyhedral import (
     Set,
     UnknownError,
     map_of,
+    merged,
     name_of,
     number_of,
+    sample_of,
     set_of,
     spelled_anew,
 )
@@ -178,7 +180,7 @@ def is_nowhere(of: Relation) -> bool:
 
 def elements_of(of: Relation) -> Set:
     """The elements. Raises UnknownError where isl needs too long."""
-    return remembered(("elements", of), lambda: map_from(of).range().coalesce())
+    return remembered(("elements", of), lambda: merged(map_from(of).range()))
 
 
 def meet(source: Relation, sink: Relation) -> bool:
@@ -195,7 +197,7 @@ def same_element(source: Relation, sink: Relation, within: int = 0) -> Map:
 
     def find() -> Map:
         first, second = map_within(source, within), map_within(sink, within)
-        return first.apply_range(second.reverse()).coalesce()
+        return merged(first.apply_range(second.reverse()))
 
     return remembered(("same", source, sink, within), find)
 
@@ -326,12 +328,21 @@ def last_of(pairs: Map) -> Map:
     more in other words. It is not asked for the set without those constraints: of a set that it made so, lexmax has
     divided by zero, which ends the process.
     """
+    return _end_of(pairs, lambda each: each.lexmax())
+
+
+def first_of(pairs: Map) -> Map:
+    """For each input the first output, as `last_of` has the last one."""
+    return _end_of(pairs, lambda each: each.lexmin())
+
+
+def _end_of(pairs: Map, find: Callable[[Map], Map]) -> Map:
     inputs = pairs.domain()
     for each in _in_other_words(pairs):
-        found = each.lexmax()
+        found = find(each)
         if inputs.is_subset(found.domain()):
             return found
-    raise UnknownError("isl finds no last output for an input that has outputs")
+    raise UnknownError("isl finds no end of the outputs for an input that has some")
 
 
 def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
@@ -347,7 +358,7 @@ def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
         number = low if low is not None else high if high is not None else 0
         rest = flat.fix_val(Dim.set, k, number_of(number))
         if rest.is_empty():  # there is no end, or isl gives one beside the points, which happens where steps meet
-            number = flat.sample_point().get_coordinate_val(Dim.set, k).to_python()
+            number = sample_of(flat)[k]
             rest = flat.fix_val(Dim.set, k, number_of(number))
         numbers.append(number)
         flat = rest
@@ -366,7 +377,7 @@ def _map_from(of: Relation) -> Map:
     for clause in of.clauses:
         if len(clause) != 1:
             found = found.intersect_domain(_any_of(clause, dims, of.params))
-    return found.project_out(Dim.in_, of.dims, of.locals).coalesce() if of.locals else found
+    return merged(found.project_out(Dim.in_, of.dims, of.locals)) if of.locals else found
 
 
 def _inputs_of(of: Relation) -> Set:

@@ -15,7 +15,7 @@ from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import answer
 from affdsl.passes.analysis.dependence import described
 from affdsl.passes.analysis.domain import Scope
-from affdsl.passes.analysis.polyhedral import Dim, Map, set_of
+from affdsl.passes.analysis.polyhedral import Dim, Map, sample_of, set_of
 from affdsl.passes.analysis.relations import Relation, iterator, local, map_from, relation, remembered
 
 Motion = Literal["invariant", "contiguous", "reversed", "strided", "varying", "unknown"]
@@ -185,8 +185,8 @@ def _even(of: Relation, axis: int, step: int | None) -> tuple[int, ...] | None:
     apart = apart.project_out(Dim.param, 0, apart.dim(Dim.param))
     if apart.is_empty():
         return (0,) * count
-    point = apart.sample_point()
-    further, *moved = (point.get_coordinate_val(Dim.set, k).to_python() for k in (axis, *range(dims, dims + count)))
+    point = sample_of(apart)
+    further, moved = point[axis], [*point[dims : dims + count]]
     if step is None:
         vector = moved
         if any(moved):

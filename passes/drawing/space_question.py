@@ -16,7 +16,17 @@ from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.dependence import KINDS, Dependences
 from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.nodes import ivs_of
-from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, number_of, spending
+from affdsl.passes.analysis.polyhedral import (
+    Dim,
+    Map,
+    Set,
+    UnknownError,
+    count_of,
+    name_of,
+    number_of,
+    points_of,
+    spending,
+)
 from affdsl.passes.analysis.relations import Relation, at_depth, domain_of, fixed, same_element
 from affdsl.passes.drawing.layout import DrawingError
 from affdsl.passes.drawing.space_view import Arrow, Kind
@@ -209,12 +219,7 @@ def _points(points: Set, most: int) -> set[Iteration] | None:
     points = points.project_out(Dim.param, 0, points.dim(Dim.param))
     if points.is_empty():
         return set()
-    if not points.is_bounded():
+    try:
+        return {*points_of(points)} if count_of(points) <= most else None
+    except UnknownError:
         return None
-    count = points.count_val()
-    if not count.is_int() or count.gt(most):  # a count that is too large is no number
-        return None
-    dims = range(points.dim(Dim.set))
-    found: set[Iteration] = set()
-    points.foreach_point(lambda point: found.add(tuple(point.get_coordinate_val(Dim.set, k).to_python() for k in dims)))
-    return found

@@ -14,7 +14,7 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.dependence import Dependence
-from affdsl.passes.analysis.polyhedral import Dim, Set, spending
+from affdsl.passes.analysis.polyhedral import Dim, Set, merged, spending
 from affdsl.passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
 
 
@@ -246,7 +246,7 @@ def _row(expr: Affine, columns: Mapping[Atom, int], equality: bool) -> Coefficie
 
 def _of_isl(points: Set) -> Tableau:
     """The tableau of a set, each of its parts a system."""
-    parts = points.coalesce().remove_redundancies().get_basic_sets()
+    parts = merged(points).remove_redundancies().get_basic_sets()
     dims, params = points.dim(Dim.set), points.dim(Dim.param)
     most = max((part.dim(Dim.div) for part in parts), default=0)
     systems = []

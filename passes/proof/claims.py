@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from affdsl.frozen import Frozen
-from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError
+from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError, merged
 from affdsl.passes.proof.nodes import Cases, FlowNode, Meaning
 
 MOST_PARTS = 24
@@ -73,12 +73,8 @@ def wider(pairs: Map, domain: Set | None, range: Set | None) -> Map:
 
 
 def simpler(pairs: Map) -> Map:
-    """The same pairs in fewer parts.
-
-    Equalities of each part are looked for first: without, isl of islpy 2026.2.2 may read a null pointer where it wraps
-    the bounds of one part around another.
-    """
-    return pairs.detect_equalities().coalesce() if pairs.n_basic_map() <= MOST_PARTS else pairs
+    """The same pairs in fewer parts, where these are not too many to look for them."""
+    return merged(pairs) if pairs.n_basic_map() <= MOST_PARTS else pairs
 
 
 def parts_of(node: FlowNode, step: Meaning, pairs: Map) -> Sequence[tuple[Map, FlowNode]]:

@@ -17,7 +17,7 @@ from affdsl.ir.types import INDEX, MemRefType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.flow import Flow
-from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, map_of, name_of, set_of, spending
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, map_of, merged, name_of, set_of, spending
 from affdsl.passes.analysis.relations import BUDGET, ends, some_point
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -149,7 +149,7 @@ class _Clash(Frozen):
         first, second = self.dims[-2 * self.elements : -self.elements], self.dims[-self.elements :]
         same = [Constraint(a - b, equality=True) for k, (a, b) in enumerate(zip(first, second, strict=True))
                 if k != self.axis]  # fmt: skip
-        return self.points.apply(map_of([second[self.axis] - first[self.axis]], same, self.dims)).coalesce()
+        return merged(self.points.apply(map_of([second[self.axis] - first[self.axis]], same, self.dims)))
 
     def at(self, distance: int) -> tuple[dict[str, int], tuple[int, ...]] | None:
         """Sizes and a point at which the other element lies so far away."""

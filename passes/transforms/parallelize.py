@@ -293,7 +293,6 @@ class _Combined(Frozen):
 
 def _combined(op: affine.For | scf.For, verdict: Parallelism, replaced: dict[Value, Value]) -> _Combined:
     """What a band combines; what stands for values of the loop goes into `replaced`."""
-    last = op.body[-1]
     rows: list[tuple[str, Value, Value, Value, arith.Binary]] = []
     combined: list[Op] = []
     constants: list[Op] = []
@@ -307,6 +306,7 @@ def _combined(op: affine.For | scf.For, verdict: Parallelism, replaced: dict[Val
             other, after = carried.other, with_fields(carried.combine, left=init, right=total, result=result)
             combined.append(carried.combine)
         else:
+            last = op.body[-1]
             assert isinstance(last, affine.Yield | scf.Yield)
             other = last.values[position]
             after = arith.Binary(result, COMBINING[carried.kind], init, total, location=result.location)

@@ -12,7 +12,7 @@ from affdsl.ir.types import IndexType, MemRefType
 from affdsl.passes.analysis.bounds.claims import Claim, Demand
 from affdsl.passes.analysis.bounds.size_conditions import sizes_where
 from affdsl.passes.analysis.linearized import adjusted, is_affine
-from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, number_of
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, merged, name_of, number_of, sample_of
 from affdsl.passes.analysis.relations import map_from, remembered
 
 OTHER_SIZE, OTHER_NUMBER = 8, 1
@@ -249,7 +249,7 @@ class BrokenClaims:
         ends = (points.lexmax(), points.lexmin())
         for end in ends if claim.end == "upper" else reversed(ends):
             exprs = _as_expressions(end, self.relation.params)
-            if exprs is not None:
+            if exprs is not None and points.params().is_subset(end.params()):  # isl loses none of the sizes
                 new = dict(zip(domain.ivs, exprs, strict=True))
                 place = ", ".join(spell(e.substitute(new)) for e in index)
                 return place, ", ".join(f"{iv.hint or 'a loop'} = {spell(new[iv])}" for iv in used)
@@ -262,8 +262,7 @@ def _point(points: Set, *, last: bool) -> tuple[int, ...]:
         end = points.dim_max_val(k) if last else points.dim_min_val(k)
         if end.is_int():
             points = points.fix_val(Dim.set, k, end)
-    point = points.sample_point()
-    return tuple(point.get_coordinate_val(Dim.set, k).to_python() for k in range(points.dim(Dim.set)))
+    return sample_of(points)
 
 
 def _some_params(points: Set) -> dict[str, int]:
@@ -275,7 +274,7 @@ def _some_params(points: Set) -> dict[str, int]:
 
 def _as_expressions(points: Set, params: Sequence[Value]) -> tuple[Affine, ...] | None:
     """The dimensions of a set that has one point for each value of the parameters, if linear expressions say it."""
-    parts = points.coalesce().get_basic_sets()
+    parts = merged(points).get_basic_sets()
     if len(parts) != 1:
         return None
     named = {name_of(v): v for v in params}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.spelling import spell
-from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, set_of
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, merged, name_of, set_of
 from affdsl.passes.analysis.relations import Alternatives
 
 
@@ -28,7 +28,7 @@ def alternatives(points: Set, sizes: Sequence[Value]) -> Alternatives:
     """
     named = {name_of(value): value for value in sizes}
     found = []
-    known = points.coalesce().compute_divs().remove_unknown_divs()
+    known = merged(points).compute_divs().remove_unknown_divs()
     if not known.is_equal(points):
         raise UnknownError("isl cannot say a condition on the sizes as divisions")
     for part in known.get_basic_sets():

@@ -14,7 +14,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.traverse import map_blocks
 from affdsl.ir.types import INDEX, ElementType, MemRefType
 from affdsl.passes.analysis.dimensions import Dimensions
-from affdsl.passes.analysis.polyhedral import Set, UnknownError
+from affdsl.passes.analysis.polyhedral import Set, UnknownError, merged
 from affdsl.passes.transforms.loops.nests import counted
 from affdsl.passes.transforms.loops.scanning import scan
 
@@ -140,7 +140,7 @@ def over_set(copied: Copied, points: Set, params: Sequence[Value], *, copy_in: b
         Where that takes too many nests, or a bound that affine.for does not have.
     """
     made: list[Op] = []
-    pieces = points.make_disjoint().coalesce().get_basic_sets()
+    pieces = merged(points.make_disjoint()).get_basic_sets()
     if len(pieces) > MOST_NESTS:
         raise UnknownError(f"copying what is touched takes {len(pieces)} loop nests")
     for piece in pieces:

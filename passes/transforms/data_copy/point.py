@@ -11,7 +11,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access, Accesses
 from affdsl.passes.analysis.domain import Domain
-from affdsl.passes.analysis.polyhedral import Dim, Map, Set, name_of
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, merged, name_of
 from affdsl.passes.analysis.region import region_of
 from affdsl.passes.analysis.relations import at_depth, map_from, same_element
 from affdsl.passes.analysis.storage import Buffer
@@ -140,7 +140,7 @@ class CopyPoint:
             # Of the lanes of a vector some may have been written before, and others not.
             if read.is_exact and (isinstance(read.op, affine.Load) or not writes):
                 must = must.union(found)
-        return may.coalesce(), must.coalesce()
+        return merged(may), merged(must)
 
     @property
     def is_sized(self) -> bool:
@@ -168,7 +168,7 @@ class CopyPoint:
     def as_set(self, found: Map) -> Set:
         """Elements as a set with a parameter for each loop around, free of what always holds here."""
         always = self._with_params(self.all_of(())).params()
-        return self._with_params(found).range().gist_params(always).coalesce()
+        return merged(self._with_params(found).range().gist_params(always))
 
     def without_loops(self, found: Map) -> Map:
         """Elements without the loops around the allocation, which always are in the iteration of this place."""

@@ -16,7 +16,7 @@ from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.boxes import BUDGET, width_of
-from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, spending
+from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, merged, spending
 from affdsl.passes.analysis.region import region_of
 from affdsl.passes.transforms.fuse.slices import sides
 
@@ -156,7 +156,7 @@ def _axis(elements: Map, k: int, ivs: Sequence[Value], params: Sequence[Value]) 
     index = Value(INDEX, f"x{k}")
     with spending(BUDGET):
         line = elements.project_out(Dim.out, k + 1, elements.dim(Dim.out) - k - 1).project_out(Dim.out, 0, k)
-        line = line.coalesce()
+        line = merged(line)
         hull = hull_of(line.wrap().flatten(), (*ivs, index), params)
         only = function_of(line, ivs, params)
     lower, upper = ([e for each in side for e in each] for side in zip(*(sides(c, index) for c in hull), strict=True))

@@ -12,7 +12,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
 from affdsl.passes.analysis.access import Access, Accesses, met
-from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, set_of, spending
+from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, merged, set_of, spending
 from affdsl.passes.analysis.relations import BUDGET, at_depth, same_element
 from affdsl.passes.simplify import simplify_bounds
 from affdsl.passes.simplify.places import domain_of, loop_facts
@@ -171,7 +171,7 @@ class _Needed:
             raise UnknownError(next(iter((*store.unknown, *read.unknown))))
         first, second = met(store, read)
         pairs = at_depth(same_element(first.relation, second.relation), self.around + 1, self.around)
-        return pairs.reverse().project_out(Dim.in_, self.depth, len(read.ivs) - self.depth).coalesce()
+        return merged(pairs.reverse().project_out(Dim.in_, self.depth, len(read.ivs) - self.depth))
 
     def ends(self, loop: affine.For) -> tuple[list[Affine], list[Affine], bool] | None:
         """The bounds of the smallest range around the needed iterations of a loop, and whether it has no others.
@@ -206,7 +206,7 @@ class _Needed:
                 line = each.project_out(Dim.out, level + 1, each.dim(Dim.out) - level - 1)
                 line = line.project_out(Dim.out, 0, level)
                 found = line if found is None else found.union(line)
-        return None if found is None else found.coalesce()
+        return None if found is None else merged(found)
 
 
 def sides(constraint: Constraint, iv: Value) -> tuple[list[Affine], list[Affine]]:

@@ -1,9 +1,12 @@
 import itertools
+import re
 import threading
+from pathlib import Path
 
 import islpy as isl
 import pytest
 
+import affdsl.passes
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.maps import dim, symbol
 from affdsl.ir.spelling import spell
@@ -13,12 +16,19 @@ from affdsl.passes.analysis.linearized import is_affine
 from affdsl.passes.analysis.polyhedral import (
     DEEPEST_QUOTIENT,
     UnknownError,
+    context,
+    count_of,
     equal_everywhere,
     implies,
     is_empty,
     maximum,
+    merged,
     minimum,
+    numbers_of,
+    sample_of,
+    spending,
 )
+from affdsl.passes.analysis.relations import _end_of, ends, first_of, last_of
 
 X, Y, Z, N = (Value(INDEX, name) for name in ("i", "j", "k", "n"))
 BOX = [(a, b) for a in range(-7, 8) for b in range(-7, 8)]
@@ -206,3 +216,103 @@ def test_what_is_affine_is_what_isl_is_asked_about():
         else:
             assert depth <= DEEPEST_QUOTIENT
             assert is_affine(expr)
+
+
+def points(text):
+    return isl.Set(text, context=context())
+
+
+def pairs(text):
+    return isl.Map(text, context=context())
+
+
+# What isl's count_val says of sets that it cannot count, without a word that it cannot.
+MEANINGLESS = {
+    "{ [i] : i >= 0 }": 0,
+    "{ [i, j] : 0 <= i < 3 and j >= i }": 0,
+    "[n] -> { [i] : 0 <= i < n }": 0,
+    "[n] -> { [i] : 0 <= i < 4 }": 0,
+    "[n] -> { [i] : 0 <= i < n <= 3 }": 6,
+}
+
+
+@pytest.mark.parametrize("text", MEANINGLESS)
+def test_points_are_counted_of_sets_that_have_an_end_and_no_parameters(text):
+    assert points(text).count_val().to_python() == MEANINGLESS[text]
+    with pytest.raises(UnknownError, match="isl counts no points of a set that has no end, or parameters"):
+        count_of(points(text))
+    with pytest.raises(UnknownError, match="isl counts no points"):
+        polyhedral.points_of(points(text))
+
+
+def test_points_are_counted_as_they_are():
+    for low, high, step in itertools.product(range(-3, 4), range(-3, 4), (1, 2, 5)):
+        some = points(f"{{ [i, j] : {low} <= i < {high} and 0 <= j <= i and i mod {step} = 0 }}")
+        wanted = {(i, j) for i in range(low, high) if not i % step for j in range(i + 1)}
+        assert count_of(some) == len(wanted)
+        assert {*polyhedral.points_of(some)} == wanted
+    assert count_of(points("{ [] }")) == 1
+
+
+def test_what_is_not_counted_within_the_budget_is_unknown():
+    some = points("{ [i, j, k] : 0 <= i, j, k < 1000 and (i + 2j + 3k) mod 7 = 3 and (i - j) mod 5 = 0 }")
+    with pytest.raises(UnknownError), spending(50):
+        count_of(some)
+
+
+def test_a_set_without_points_has_no_sample_and_no_ends():
+    for text in ("{ [i] : 1 = 0 }", "[n] -> { [i] : n < i < n }"):
+        with pytest.raises(UnknownError, match="isl finds no point of a set"):
+            sample_of(points(text))
+        assert ends(points(text), 0) == (None, None)
+    assert sample_of(points("[n] -> { [i, j] : i = 3 and j = 2 and n > 7 }")) == (3, 2)
+    assert ends(points("[n] -> { [i] : 2 <= i < n }"), 0) == (2, None)
+
+
+def test_first_and_last_outputs_are_those_of_all_inputs():
+    some = pairs("[n] -> { [i] -> [j] : 0 <= i < n and i <= 2j < 3n }")
+    assert first_of(some).is_equal(pairs("[n] -> { [i] -> [j] : 0 <= i < n and i <= 2j < i + 2 and 2j < 3n }"))
+    assert last_of(some).is_equal(pairs("[n] -> { [i] -> [j] : 0 <= i < n and i <= 2j and 3n - 2 <= 2j < 3n }"))
+
+    def lost(found):
+        return found.intersect_domain(points("[n] -> { [i] : i != 3 }"))
+
+    with pytest.raises(UnknownError, match="isl finds no end of the outputs for an input that has some"):
+        _end_of(some, lambda each: lost(each.lexmin()))
+    with pytest.raises(UnknownError, match="isl finds no end for an input that has outputs"):
+        numbers_of(some, some.dim_min(0).intersect_domain(points("[n] -> { [i] : i != 3 }")))
+    for one in ("{ [i] -> [j] : j >= i }", "{ [i] -> [j] : j <= i }"):  # of one of them there is no end
+        with pytest.raises(UnknownError), spending():
+            (first_of(pairs(one)), last_of(pairs(one)))
+
+
+def test_merged_points_are_the_same():
+    parts = [points(f"{{ [i, j] : {k} <= i <= {k + 1} and i <= j < 9 }}") for k in range(6)]
+    union = parts[0]
+    for part in parts[1:]:
+        union = union.union(part)
+    assert merged(union).is_equal(union)
+    assert merged(union).n_basic_set() == 1
+    both = pairs("{ [i] -> [j] : 0 <= i < 5 and j = i or 5 <= i < 9 and j = i }")
+    assert merged(both).is_equal(both)
+
+
+# Where isl has an answer for what it was not asked: these questions are asked by the functions that see to it.
+DOORS = {
+    "coalesce": {"polyhedral.py"},
+    "count_val": {"polyhedral.py"},
+    "foreach_point": {"polyhedral.py"},
+    "sample_point": {"polyhedral.py"},
+    "lexmin": {"relations.py", "outside.py"},
+    "lexmax": {"relations.py", "outside.py"},
+    "dim_min": {"polyhedral.py", "boxes.py"},
+    "dim_max": {"boxes.py"},
+}
+
+
+def test_isl_is_asked_what_it_answers_for_some_sets_alone_by_functions_that_see_to_it():
+    found = {name: set() for name in DOORS}
+    for path in Path(affdsl.passes.__path__[0]).rglob("*.py"):
+        for name in re.findall(rf"\.({'|'.join(DOORS)})\(", path.read_text()):
+            found[name].add(path.name)
+    assert found == DOORS

@@ -105,6 +105,11 @@ def test_what_the_pass_leaves_alone_the_verb_does(name):
     assert assert_alike(before, with_fields(before, body=(after,))) > 3
 
 
+def test_a_loop_without_a_body_is_a_band_without_one():
+    (before,) = parsed("func.func @f() { affine.for %i = 0 to 2 { } return }").functions
+    assert bands(parallelize(before, loop(before, "i")))[0].body == ()
+
+
 def test_lanes_are_not_combined_by_bands():
     text = """func.func @f(%A: memref<64xi32>, %v: vector<4xi32>) -> vector<4xi32> {
       %r = affine.for %i = 0 to 64 step 4 iter_args(%t = %v) -> (vector<4xi32>) {
