@@ -33,6 +33,7 @@ from affdsl.lang.trace import Program, parameters_of, trace
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Loops, of_loops
+from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.legality.assumptions import assuming_all
 from affdsl.passes.lowering.strided_vectors import strided_vectors
 from affdsl.passes.pipeline.language import pipeline_for_module
@@ -730,8 +731,15 @@ class Kernel(_Called[P, R]):
         """What each call checks: of IR that was transformed, what the kernel as it was written asks for."""
         return (self._written or self).check()
 
+    @property
+    def _accepted(self) -> Alternatives:
+        """What holds of the sizes in every call, since it is checked."""
+        return self.guarding.accepted
+
     def dependences(self) -> Dependences:
-        """Which iterations must run before which: the dependences between its accesses, exactly, for all sizes.
+        """Which iterations must run before which: the dependences between its accesses, exactly.
+
+        They are those of all sizes that a call accepts, as far as one conjunction says which these are.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -742,7 +750,7 @@ class Kernel(_Called[P, R]):
         >>> print(*shift.dependences().all())
         flow dependence of a at depth 1: [2, 2]
         """
-        return Dependences(self.func, self.module)
+        return Dependences(assuming_all(self.func, self._accepted), self.module)
 
     def loops(self) -> Loops:
         """Which of its loops may run in parallel, for all sizes, and what prevents it of the others; printed a table.
@@ -758,7 +766,7 @@ class Kernel(_Called[P, R]):
         >>> [f"{loop.iv.hint}: {loop.verdict}" for loop in total.loops()]
         ['i: parallel', 'j: parallel with reductions']
         """
-        return of_loops(Dependences(assuming_all(self.func, self.guarding.accepted), self.module))
+        return of_loops(self.dependences())
 
     def graph(self, loop: str | None = None) -> DrawnGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.

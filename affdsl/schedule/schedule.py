@@ -322,7 +322,8 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Let the iterations of a loop run in any order, also at once.
 
         With `reassociate`, sums and products of floats may be rounded in another way. What is summed up in an element
-        of an array is carried as a value first: by `scalar_replace`.
+        of an array is carried as a value first: by `scalar_replace`. Where MLIR has no reduction for a band, as for the
+        greatest of integers, the band is a loop around this one, over 64 parts of its iterations.
         """
         return self._take("parallel", loop, reassociate=reassociate)
 
@@ -663,8 +664,8 @@ class Schedule(ShownAsText, Generic[P, R]):
 
     @cached_property
     def _accepted(self) -> Alternatives:
-        """What holds of the sizes in every call, since it is checked."""
-        return self._kernel.guarding.accepted
+        """What holds of the sizes in every call of the kernel, since it is checked: found once for all steps."""
+        return self._kernel._accepted
 
     def _done_for_all(self, call: VerbCall, now: Entry) -> list[Entry]:
         """A step after another for all sizes of the contract, perhaps after some that keep carried values in memory.

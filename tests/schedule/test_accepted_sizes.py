@@ -108,6 +108,7 @@ def test_a_step_that_needs_no_promise_makes_none():
 
 def test_loops_says_what_parallel_does():
     assert [each.verdict for each in halves.loops()] == ["parallel"]
+    assert not [*halves.dependences().all()]
     assert "i: may be vectorized" in af.Schedule(halves).explain()
 
 
