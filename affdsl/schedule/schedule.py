@@ -26,7 +26,7 @@ from affdsl.kernel import Kernel
 from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.passes.advice.alternatives import alternatives_are_wanted, with_alternative
-from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.dependence import Dependences, Witness
 from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.legality.assumptions import assuming
 from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
@@ -654,13 +654,24 @@ class Schedule(ShownAsText, Generic[P, R]):
             return self._done_for_all(call, now)
         except IllegalTransform as error:
             cases = [assuming(now.function, case) for case in self._accepted]
-            if now.function in cases or (len(cases) > 1 and not alternatives_are_wanted()) or error.dependence is None:
+            if now.function in cases or error.dependence is None:
+                raise
+            if alternatives_are_wanted():
+                if self._is_accepted(error.witness, now.function):
+                    raise
+            elif len(cases) > 1:  # then it is refused in any case, and nobody reads why
                 raise
             refusal = error
         found = [self._done_for_all(call, replace(now, module=with_last(now.module, case))) for case in cases]
         if len(found) > 1:
             raise refusal
         return found[0]
+
+    def _is_accepted(self, witness: Witness | None, function: Func) -> bool:
+        """Whether a call certainly accepts the sizes of two iterations."""
+        given = {} if witness is None else witness.params
+        sizes = {v: given[v.hint] for v in function.args if v.hint in given}
+        return any(all(sizes.keys() >= {*c.values()} and c.holds(sizes) for c in case) for case in self._accepted)
 
     @cached_property
     def _accepted(self) -> Alternatives:

@@ -180,8 +180,11 @@ def merged(points: Points) -> Points:
     Equalities of each part are looked for first: without, isl of islpy 2026.2.2 may read a null pointer where it wraps
     the bounds of one part around another, which ends the process.
     """
-    is_one = points.n_basic_map() <= 1 if isinstance(points, isl.Map) else points.n_basic_set() <= 1
-    return points.coalesce() if is_one else points.detect_equalities().coalesce()
+    return points.coalesce() if _parts(points) <= 1 else points.detect_equalities().coalesce()
+
+
+def _parts(points: Set | Map) -> int:
+    return points.n_basic_map() if isinstance(points, isl.Map) else points.n_basic_set()
 
 
 def count_of(points: Set) -> int:
