@@ -83,7 +83,10 @@ def in_parts(band: affine.Parallel) -> tuple[Op, ...]:
         results, around = tuple(map(_like, band.results)), tuple(map(_like, band.results))
         loop = affine.For(iv, lower, upper, body, by, around if k else inits, own, results, location=at)
         body, own = (loop, affine.Yield(results, location=at)), around
-    arrays = [Value(MemRefType((PARTS,), result.type), "parts", at) for result in band.results]  # type: ignore[arg-type]
+    arrays = [
+        Value(MemRefType((PARTS,), result.type), f"{result.hint or hint}_parts".lstrip("_"), at)  # type: ignore[arg-type]
+        for result in band.results
+    ]
     stores = tuple(
         affine.Store(value, array, (Affine.of(part),), location=at)
         for value, array in zip(results, arrays, strict=True)

@@ -95,6 +95,18 @@ class Builder:
             self.block.last_closed = None
         self.define(op.defines())
 
+    def allocate_once(self, op: memref.Alloca) -> None:
+        """Make a buffer before all loops around; where iterations may run at once, each makes its own.
+
+        LLVM gives what is allocated in a loop back when the function ends, and not before.
+        """
+        if len(self.blocks) == 1 or any(block.is_parallel for block in self.blocks):
+            self.emit(op)
+            return
+        self.blocks[0].ops.append(op)
+        self.blocks[0].values.append(op.result)
+        self.visible.add(op.result)
+
     def define(self, values: Iterable[Value]) -> None:
         """Make values usable until the innermost block closes."""
         for value in values:

@@ -9,7 +9,7 @@ import numpy as np
 
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, scf
+from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.parts import fits, in_parts
@@ -287,7 +287,7 @@ class parallel(WithBlock[Bound]):  # noqa: N801
             self.ivs, self.lower, self.upper, self.steps, body, kinds, results, location=self.location
         )
         for op in (band,) if all(map(fits, kinds, results)) else in_parts(band):
-            current().emit(op)
+            current().allocate_once(op) if isinstance(op, memref.Alloca) else current().emit(op)
         for outcome, result in zip(self.outcomes, results, strict=True):
             outcome.bind(result)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, scf
+from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown
@@ -263,15 +263,28 @@ def is_plain(verdict: Parallelism) -> bool:
 def as_bands(function: Func, chosen: dict[Value, Parallelism]) -> Func:
     """The function where each chosen loop is a parallel band."""
     replaced: dict[Value, Value] = {}
+    arrays: list[Op] = []
+    bands = [op for op in walk(function) if isinstance(op, affine.Parallel | scf.Parallel) or _iv_of(op) in chosen]
+    at_once = {_iv_of(op) for band in bands for op in walk(band) if op is not band}
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if isinstance(op, scf.For) and op.iv in chosen:
             return tuple(_band_of_data(op, chosen[op.iv], replaced))
         if not isinstance(op, affine.For) or op.iv not in chosen:
             return None
-        return tuple(_band(op, chosen[op.iv], replaced))
+        made = tuple(_band(op, chosen[op.iv], replaced))
+        if op.iv in at_once:
+            return made
+        # LLVM gives what is allocated in a loop around back when the function ends, and not before.
+        arrays.extend(each for each in made if isinstance(each, memref.Alloca))
+        return tuple(each for each in made if not isinstance(each, memref.Alloca))
 
-    return renamed(rewrite(function, rule), replaced)
+    made = renamed(rewrite(function, rule), replaced)
+    return with_fields(made, body=(*arrays, *made.body)) if arrays else made
+
+
+def _iv_of(op: Op) -> Value | None:
+    return op.iv if isinstance(op, affine.For | scf.For) else None
 
 
 class _Combined(Frozen):

@@ -1,5 +1,7 @@
 """What loops() calls a reduction, parallel() takes: with the same results in every way to run it, and to replay it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -171,3 +173,33 @@ def test_bands_of_the_language_reduce_to_the_least_and_the_greatest_integer(n, m
         return seen.max(initial=-(2**31)), seen.sum(dtype=np.int32), y.min(initial=255)
 
     agree(peaks, wanted, x, y, ways=WAYS if n == 70 else WAYS[:2])
+
+
+@af.kernel
+def again_and_again(x: af.i32[N], out: af.i32[M]):
+    with af.for_(M) as t:
+        with af.for_(N, iter_args=[out[t]]) as (i, s):
+            af.yield_(af.max(s, x[i] - af.i32(t)))
+        with af.parallel(N, reduce=[("mins", af.i32)]) as (k, least):
+            af.yield_(x[k])
+        out[t] = s + least
+
+
+def test_the_elements_for_parts_are_allocated_once():
+    """What a loop allocates on the stack, LLVM gives back when the function ends: this would take 20 MB."""
+    made = af.Schedule(again_and_again).parallel("i").kernel()
+    before, _, after = made.mlir().partition("affine.for %t")
+    assert (before.count("memref.alloca()"), after.count("memref.alloca()")) == (2, 0)
+    x, out = np.arange(3, dtype=np.int32), np.full(40_000, 7, np.int32)
+    wanted = np.maximum(7, 2 - np.arange(40_000))
+    agree(made, lambda x, out: np.copyto(out, wanted), x, out, ways=[lambda made: made, lowered])
+
+
+def test_iterations_that_run_at_once_have_elements_of_their_own():
+    s = af.Schedule(again_and_again).parallel("i")
+    legal = 'legal: s.privatize("i_parts", "t").privatize("least_parts", "t") first'
+    with pytest.raises(af.IllegalTransform, match=re.escape(legal)):
+        s.parallel("t")
+    made = s.privatize("least_parts", "t").privatize("i_parts", "t").parallel("t").kernel()
+    x, out = np.arange(3000, dtype=np.int32), np.full(50, 7, np.int32)
+    agree(made, again_and_again.interpret, x, out, ways=[lambda made: made, lambda made: made.interpret])
