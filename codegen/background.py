@@ -143,21 +143,31 @@ def _round() -> int:
 
 
 def _before_fork() -> None:
-    end = time.monotonic() + PATIENCE
     try:
-        for thread in tuple(_threads):
-            thread.join(max(0.0, end - time.monotonic()))
+        _join(PATIENCE)
     finally:  # after Ctrl-C, too
         _end(only_own=True)
 
 
 def _end(*, only_own: bool = False) -> None:
     """Stop what still runs in threads. One that waits for a thread of somebody else stays."""
-    if _runs or any(thread.is_alive() for thread in tuple(_threads)):
+    if _runs or _alive():
         stop(only_own=only_own)
-        end = time.monotonic() + CLEANUP
-        for thread in tuple(_threads):
+        _join(CLEANUP)
+
+
+def _join(seconds: float) -> None:
+    """Wait so long at most until all threads have ended, those too that others of them begin meanwhile."""
+    end = time.monotonic() + seconds
+    while alive := _alive():
+        for thread in alive:
             thread.join(max(0.0, end - time.monotonic()))
+        if time.monotonic() >= end:
+            return
+
+
+def _alive() -> list[threading.Thread]:
+    return [thread for thread in tuple(_threads) if thread.is_alive()]
 
 
 def _in_child() -> None:
