@@ -35,7 +35,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Loops, of_loops
 from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.legality.assumptions import assuming_all
-from affdsl.passes.lowering.strided_vectors import strided_vectors
+from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
@@ -580,7 +580,7 @@ class Kernel(_Called[P, R]):
     def mlir(self) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts; vectors of arrays with any strides are transfers."""
         verify(self.module)
-        return Text(strided_vectors(self.module))
+        return Text(handed_on(self.module))
 
     def c(self, *, width: int = 512) -> str:
         """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it.

@@ -15,11 +15,11 @@ from affdsl.ir.messages import op_name, where
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
-from affdsl.passes.affine.arithmetic import MACHINE, Arithmetic, written
+from affdsl.passes.affine.arithmetic import Arithmetic, written
 from affdsl.passes.lowering.expand_index_ops import digits, sum_of_digits
+from affdsl.passes.lowering.integer_ranges import index_places
 from affdsl.passes.lowering.strided_vectors import strided_vectors
-from affdsl.passes.simplify import Context, places
-from affdsl.passes.simplify.context import Definition
+from affdsl.passes.simplify import Context
 
 
 def lower_affine(module: Module) -> Module:
@@ -55,19 +55,8 @@ def lower_affine(module: Module) -> Module:
     }
     """
     module = strided_vectors(module)
-    lowering = _Lowering(_machine_contexts(module))
+    lowering = _Lowering(dict(index_places(module)))
     return renamed(map_blocks(module, lowering.block), lowering.replaced)
-
-
-def _machine_contexts(module: Module) -> dict[Op, Context]:
-    """What is known at each operation, where every index fits into 64 bits."""
-    contexts: dict[Op, Context] = {}
-    for op, context in places(module):
-        for value in (*op.defines(), *op.binds()):
-            if value.type == INDEX:
-                context.definitions.setdefault(value, Definition(range=MACHINE))
-        contexts[op] = context
-    return contexts
 
 
 class _Lowering:

@@ -8,6 +8,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
+from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import OpT, rewrite
 from affdsl.ir.types import INDEX, FloatType, MemRefType, VectorType
@@ -63,7 +64,7 @@ def _map(lanes: Value, buffer: Value) -> AffineMap | None:
 
 def _read(op: affine.VectorLoad, map: AffineMap) -> Iterator[Op]:
     assert isinstance(op.result.type, VectorType)
-    indices, made = _indices(op.index, op)
+    indices, made = values_of(op.index, op.location)
     none = Value(op.result.type.element)
     yield from made
     yield arith.Constant(none, 0.0 if isinstance(none.type, FloatType) else 0, location=op.location)
@@ -72,7 +73,7 @@ def _read(op: affine.VectorLoad, map: AffineMap) -> Iterator[Op]:
 
 
 def _written(op: affine.VectorStore, map: AffineMap) -> Iterator[Op]:
-    indices, made = _indices(op.index, op)
+    indices, made = values_of(op.index, op.location)
     yield from made
     in_bounds = (True,) * len(map.results)
     yield vector.TransferWrite(op.value, op.memref, indices, map, in_bounds, location=op.location)
@@ -88,8 +89,8 @@ def _read_masked(op: vector.MaskedLoad, map: AffineMap) -> Iterator[Op]:
     yield arith.Select(op.result, op.mask, read, op.pass_thru, location=op.location)
 
 
-def _indices(index: Sequence[Affine], op: Op) -> tuple[tuple[Value, ...], list[Op]]:
+def values_of(index: Sequence[Affine], location: Location | None) -> tuple[tuple[Value, ...], list[Op]]:
     """Subscripts as values, and the operations that make those which are none."""
-    made = [None if e.value is not None else affine.Apply(Value(INDEX), e, location=op.location) for e in index]
+    made = [None if e.value is not None else affine.Apply(Value(INDEX), e, location=location) for e in index]
     values = [e.value if apply is None else apply.result for e, apply in zip(index, made, strict=True)]
     return tuple(v for v in values if v is not None), [apply for apply in made if apply is not None]
