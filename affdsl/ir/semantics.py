@@ -138,9 +138,13 @@ def combine(kind: str, type: ScalarType) -> Function:
 
 
 def neutral(kind: str, type: ScalarType) -> Number:
-    """The number that a reduction starts with, and gives for an empty band. For `assign` it is 0."""
+    """The number that a reduction starts with, and gives for an empty band. For `assign` it is 0.
+
+    It changes no number with which it is combined, to the bit: a sum of nothing is -0.0, since 0.0 + -0.0 is 0.0.
+    """
     if isinstance(type, FloatType):
-        return number_of({"mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}.get(kind, 0.0), type)
+        starts = {"addf": -0.0, "mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}
+        return number_of(starts.get(kind, 0.0), type)
     low, high = _range(width(type), is_signed=True)
     return wrap({"muli": 1, "andi": -1, "minu": -1, "maxs": low, "mins": high}.get(kind, 0), width(type))
 

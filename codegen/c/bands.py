@@ -182,8 +182,11 @@ def may_fail_inside(c: Context, op: Op) -> bool:
 
 
 def openmp_reduction(c: Context, kind: str, type: ScalarType) -> str:
-    """The OpenMP name of a reduction: an operator where C's is ours, otherwise one that we declare."""
-    if kind in ("addf", "mulf") and isinstance(type, FloatType) and type.name in ("f32", "f64"):
+    """The OpenMP name of a reduction: an operator where C's is ours, otherwise one that we declare.
+
+    OpenMP's sums start from 0, which makes 0.0 of a sum of nothing but -0.0.
+    """
+    if kind == "mulf" and isinstance(type, FloatType) and type.name in ("f32", "f64"):
         return tables.OPERATOR_OF[kind]
     combined = tables.binary(tables.REDUCTION_KIND[kind], type, Code("omp_out"), Code("omp_in"), c.unit)
     neutral = tables.headers_of(_neutral(kind, type), c.unit)

@@ -17,7 +17,7 @@ from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, spending
 from affdsl.passes.analysis.reduction import DECLARED, ROUNDED
 from affdsl.passes.proof.dataflow import BUDGET, Dataflow
 
-NEUTRAL: dict[str, float] = {"addi": 0, "addf": 0.0, "muli": 1, "mulf": 1.0, "ori": 0, "xori": 0, "andi": -1}
+NEUTRAL: dict[str, float] = {"addi": 0, "addf": -0.0, "muli": 1, "mulf": 1.0, "ori": 0, "xori": 0, "andi": -1}
 """What changes nothing where it is one of the terms."""
 KINDS = frozenset(DECLARED.values())
 
@@ -178,11 +178,11 @@ def _term(of: Dataflow, whole: Value, value: Value, around: Loops) -> Term:
 
 
 def _is_neutral(of: Dataflow, kind: str, value: Value) -> bool:
-    """Whether a term is what such sums start with anyway; -0.0 is not: then a sum of nothing is -0.0."""
+    """Whether a term is what such sums start with anyway; 0.0 is not: a sum of nothing is -0.0."""
     maker = of.maker(value)
     if not isinstance(maker, arith.Constant) or kind not in NEUTRAL or maker.value != NEUTRAL[kind]:
         return False
-    return not isinstance(maker.value, float) or copysign(1.0, maker.value) > 0
+    return not isinstance(maker.value, float) or copysign(1.0, maker.value) == copysign(1.0, NEUTRAL[kind])
 
 
 def _yielded(block: Block) -> tuple[Value, ...]:

@@ -207,7 +207,7 @@ def neutral_of(kind: str, value: Value) -> int | float:
     assert isinstance(value.type, IntegerType | FloatType | IndexType)
     if kind in _DIFFERENCES:
         return 0.0 if isinstance(value.type, FloatType) else 0
-    number = -0.0 if kind == "addf" else neutral(HAS_NEUTRAL[kind], value.type)  # -0 + 0 is 0, and -0 + -0 is -0
+    number = neutral(HAS_NEUTRAL[kind], value.type)
     return float(number) if isinstance(value.type, FloatType) else int(number)
 
 

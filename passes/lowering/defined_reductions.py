@@ -1,0 +1,136 @@
+"""Reductions of floats that MLIR starts from another zero than ours, or of which it leaves open which zero they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import copysign, inf
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.dialects.func import Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import definitions, rewrite, users, walk, with_fields
+from affdsl.ir.types import I1, FloatType, IntegerType, VectorType
+
+_EXTREMES = {"maxnumf": ("maximumf", -inf), "minnumf": ("minimumf", inf)}
+"""Extremes of which MLIR leaves open which of two zeros they are; those that it does not, and their neutral number."""
+
+
+def defined_reductions(module: Module) -> Module:
+    """The same program with reductions that have the results that they have here, also once MLIR has lowered them.
+
+        affine.parallel reduce ("addf")    ->  affine.parallel reduce ("addf", "andi"), which sees that all are -0.0
+        vector.reduction <add>, %v         ->  vector.reduction <add>, %v, -0.0
+        vector.reduction <maxnumf>, %v     ->  vector.reduction <maximumf> of %v with -inf for NaN, and NaN if all are
+
+    MLIR's lowering starts sums from 0.0, so that a sum of nothing but -0.0 is 0.0. Where a sum is only added to numbers
+    that are not -0.0, nobody sees that.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> print(defined_reductions(parse('''func.func @f(%v: vector<4xf32>) -> f32 {
+    ...     %sum = vector.reduction <add>, %v : vector<4xf32> into f32
+    ...     return %sum : f32
+    ... }''')).functions[0])
+    func.func @f(%v: vector<4xf32>) -> f32 {
+      %cst = arith.constant -0.000000e+00 : f32
+      %sum = vector.reduction <add>, %v, %cst : vector<4xf32> into f32
+      return %sum : f32
+    }
+    """
+    if not any(map(_may_be_open, walk(module))):
+        return module
+    readers, makers = users(module), definitions(module)
+
+    def is_hidden(sum: Value) -> bool:
+        """Whether nobody sees which zero a sum is."""
+        return all(_hides(op, sum, makers) for op in readers.get(sum, ()))
+
+    def rule(op: Op) -> Sequence[Op] | None:
+        match op:
+            case affine.Parallel():
+                sums = [k for k in _sums(op) if not is_hidden(op.results[k]) and not _is_watched(op, k, readers)]
+                return tuple(_watched(op, sums)) if sums else None
+            case vector.Reduction(combine="add", acc=()) if _is_sum(op) and not is_hidden(op.result):
+                start = arith.Constant(Value(op.result.type), -0.0, location=op.location)
+                return start, with_fields(op, acc=(start.result,))
+            case vector.Reduction(combine=kind) if kind in _EXTREMES:
+                return tuple(_extreme(op))
+        return None
+
+    return rewrite(module, rule)
+
+
+def _may_be_open(op: Op) -> bool:
+    match op:
+        case affine.Parallel():
+            return bool(_sums(op))
+        case vector.Reduction():
+            return op.combine in _EXTREMES or (_is_sum(op) and not op.acc)
+    return False
+
+
+def _sums(op: affine.Parallel) -> list[int]:
+    return [k for k, kind in enumerate(op.reductions) if kind == "addf"]
+
+
+def _is_sum(op: vector.Reduction) -> bool:
+    return op.combine == "add" and isinstance(op.result.type, FloatType)
+
+
+def _hides(op: Op, sum: Value, makers: Mapping[Value, Op]) -> bool:
+    """Whether an operation adds a sum to a number that is not -0.0."""
+    if not (isinstance(op, arith.Binary) and op.kind == "addf"):
+        return False
+    maker = makers.get(op.right if op.left is sum else op.left)
+    number = maker.value if isinstance(maker, arith.Constant) else None
+    return isinstance(number, float) and (number != 0 or copysign(1, number) > 0)
+
+
+def _is_watched(op: affine.Parallel, k: int, readers: Mapping[Value, Sequence[Op]]) -> bool:
+    """Whether a sum is chosen by what another reduction has seen, as `_watched` makes it."""
+    seen = {v for v, kind in zip(op.results, op.reductions, strict=True) if kind == "andi"}
+    return all(isinstance(user, arith.Select) and user.condition in seen for user in readers.get(op.results[k], ()))
+
+
+def _watched(op: affine.Parallel, sums: Sequence[int]) -> Iterator[Op]:
+    """A band that tells of some sums whether they are of nothing but -0.0, and the sums that they are then."""
+    *body, end = op.body
+    assert isinstance(end, affine.Yield), "the body of a reduction ends with affine.yield"
+    results, seen, chosen = list(op.results), list[Value](), list[Op]()
+    tests: list[Value] = []
+    for k in sums:
+        type = op.results[k].type
+        assert isinstance(type, FloatType), "an addf adds floats"
+        results[k] = Value(type)
+        bits = Value(IntegerType(type.width))
+        body.append(arith.Cast(bits, "bitcast", end.values[k], location=op.location))
+        sign = arith.Constant(Value(bits.type), -1 << type.width - 1, location=op.location)
+        test = arith.Compare(Value(I1), "cmpi", "eq", bits, sign.result, location=op.location)
+        body += [sign, test]
+        tests.append(test.result)
+        seen.append(Value(I1))
+        zero = arith.Constant(Value(type), -0.0, location=op.location)
+        chosen += [zero, arith.Select(op.results[k], seen[-1], zero.result, results[k], location=op.location)]
+    body.append(with_fields(end, values=(*end.values, *tests)))
+    reductions = (*op.reductions, *["andi"] * len(sums))
+    yield with_fields(op, body=tuple(body), reductions=reductions, results=(*results, *seen))
+    yield from chosen
+
+
+def _extreme(op: vector.Reduction) -> Iterator[Op]:
+    """The extreme of those lanes that are numbers; NaN where none is."""
+    kind, neutral = _EXTREMES[op.combine]
+    lanes, type = op.source.type, op.result.type
+    assert isinstance(lanes, VectorType), "a vector is reduced"
+    is_nan, none = Value(VectorType(lanes.shape, I1, lanes.scalable)), Value(lanes)
+    numbers, found, all_are, first = Value(lanes), Value(type), Value(I1), Value(type)
+    yield arith.Compare(is_nan, "cmpf", "uno", op.source, op.source, location=op.location)
+    yield arith.Constant(none, neutral, location=op.location)
+    yield arith.Select(numbers, is_nan, none, op.source, location=op.location)
+    yield vector.Reduction(found, kind, numbers, location=op.location)
+    yield vector.Reduction(all_are, "and", is_nan, location=op.location)
+    yield vector.Extract(first, op.source, (), (0,), location=op.location)
+    extreme = Value(type) if op.acc else op.result
+    yield arith.Select(extreme, all_are, first, found, location=op.location)
+    for start in op.acc:
+        yield arith.Binary(op.result, op.combine, start, extreme, location=op.location)
