@@ -35,6 +35,8 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Loops, of_loops
 from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.legality.assumptions import assuming_all
+from affdsl.passes.lowering.expanded_math import expanded_math
+from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
@@ -577,10 +579,20 @@ class Kernel(_Called[P, R]):
         fused: Callable[..., FusedKernel[P, R]] = import_module("affdsl.schedule.fusing").fused
         return fused(self, sizes, compute_tolerance)
 
-    def mlir(self) -> str:
-        """MLIR text of the affine dialect that mlir-opt accepts; vectors of arrays with any strides are transfers."""
+    def mlir(self, *, expand_math: bool = False) -> str:
+        """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.
+
+        Where MLIR leaves a result open, as that of a division by 0, and the operands are not proved to be harmless, it
+        has guards; vectors of arrays with any strides are transfers.
+
+        Parameters
+        ----------
+        expand_math
+            Functions such as `exp` as C evaluates them: those of floats on doubles, with the result rounded. Then what
+            is lowered gives the same bits as C, while `math.exp` of f32 is lowered to another function.
+        """
         verify(self.module)
-        return Text(handed_on(self.module))
+        return Text(handed_on(expanded_math(self.module) if expand_math else self.module))
 
     def c(self, *, width: int = 512) -> str:
         """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it.
