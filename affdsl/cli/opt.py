@@ -28,8 +28,9 @@ from affdsl.passes.pipeline.manager import (
     PipelineError,
     Root,
     explained,
+    steps_of,
 )
-from affdsl.passes.pipeline.registry import PASSES
+from affdsl.passes.pipeline.registry import OURS, PASSES
 
 if TYPE_CHECKING:
     from affdsl.passes.validation import Report
@@ -221,6 +222,10 @@ class _Requested:
             return "", [*found, Diagnostic("note", str(error).split(":")[0], file if found[-1].file else "")]
         except AffdslError as error:
             return "", diagnostics_of(error, file)
+        if any(step.name in OURS for step in steps_of(pipeline)):
+            # Lanes that nobody looks at are computed, too, so nothing may be open there. This comes with NumPy.
+            handed_on: Callable[[Root], Root] = import_module("affdsl.passes.lowering.handed_on").handed_on
+            root = handed_on(root)
         return show(root, self.style), notes
 
     def _validated(

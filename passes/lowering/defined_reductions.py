@@ -7,16 +7,15 @@ from math import copysign, inf
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
-from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import definitions, rewrite, users, walk, with_fields
+from affdsl.ir.traverse import OpT, definitions, rewrite, users, walk, with_fields
 from affdsl.ir.types import I1, FloatType, IntegerType, VectorType
 
 _EXTREMES = {"maxnumf": ("maximumf", -inf), "minnumf": ("minimumf", inf)}
 """Extremes of which MLIR leaves open which of two zeros they are; those that it does not, and their neutral number."""
 
 
-def defined_reductions(module: Module) -> Module:
+def defined_reductions(root: OpT) -> OpT:
     """The same program with reductions that have the results that they have here, also once MLIR has lowered them.
 
         affine.parallel reduce ("addf")    ->  affine.parallel reduce ("addf", "andi"), which sees that all are -0.0
@@ -37,9 +36,9 @@ def defined_reductions(module: Module) -> Module:
       return %sum : f32
     }
     """
-    if not any(map(_may_be_open, walk(module))):
-        return module
-    readers, makers = users(module), definitions(module)
+    if not any(map(_may_be_open, walk(root))):
+        return root
+    readers, makers = users(root), definitions(root)
 
     def is_hidden(sum: Value) -> bool:
         """Whether nobody sees which zero a sum is."""
@@ -57,7 +56,7 @@ def defined_reductions(module: Module) -> Module:
                 return tuple(_extreme(op))
         return None
 
-    return rewrite(module, rule)
+    return rewrite(root, rule)
 
 
 def _may_be_open(op: Op) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
-from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.integers import width, wrap
 from affdsl.ir.numeric import number_of, quiet
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import OpT, rewrite, walk, with_fields
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.passes.lowering.integer_ranges import IntegerRanges, element_of, index_places
 from affdsl.passes.simplify import Context
@@ -22,7 +21,7 @@ _NUMBERS = {"maxnumf": "maximumf", "minnumf": "minimumf"}
 _TO_INTEGERS = frozenset(("fptosi", "fptoui"))
 
 
-def guarded_arithmetic(module: Module) -> Module:
+def guarded_arithmetic(root: OpT) -> OpT:
     """The same program with guards where MLIR's result is open: it means under MLIR's rules what it means here.
 
         arith.divui %a, %b      ->  arith.select (%b == 0), 0, (arith.divui %a, (arith.select (%b == 0), 1, %b))
@@ -51,16 +50,16 @@ def guarded_arithmetic(module: Module) -> Module:
       return %shifted : i32
     }
     """
-    if not any(map(_is_open, walk(module))):
-        return module
+    if not any(map(_is_open, walk(root))):
+        return root
     ranges, guarded = IntegerRanges(), dict[Op, list[Op]]()
-    for op, context in index_places(module):
+    for op, context in index_places(root):
         if _is_open(op):
             step = _Guard(op, ranges, context)
             if step.is_needed():
                 guarded[op] = step.ops
         ranges.learn(op, context)
-    return rewrite(module, guarded.get) if guarded else module
+    return rewrite(root, guarded.get) if guarded else root
 
 
 def _is_open(op: Op) -> bool:

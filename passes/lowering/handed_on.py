@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from affdsl.ir.dialects.func import Module
+from affdsl.ir.traverse import OpT
 from affdsl.passes.lowering.bits_in_memory import bits_in_memory
 from affdsl.passes.lowering.defined_reductions import defined_reductions
 from affdsl.passes.lowering.guarded_arithmetic import guarded_arithmetic
 from affdsl.passes.lowering.strided_vectors import strided_vectors
 
 
-def handed_on(module: Module) -> Module:
+def handed_on(root: OpT) -> OpT:
     """The same program, where nothing means something else under MLIR's rules, or more than is lowered to LLVM.
 
     >>> from affdsl.mlir.readers import parse
@@ -17,4 +17,4 @@ def handed_on(module: Module) -> Module:
     >>> handed_on(plain) is plain
     True
     """
-    return guarded_arithmetic(defined_reductions(bits_in_memory(strided_vectors(module))))
+    return guarded_arithmetic(defined_reductions(bits_in_memory(strided_vectors(root))))

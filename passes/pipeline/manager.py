@@ -131,6 +131,15 @@ class Pipeline(FrozenValue):
         return _run(self, root, lambda whole: whole, observe, verify_each)
 
 
+def steps_of(pipeline: Pipeline) -> Iterator[PassStep]:
+    """The passes of a pipeline and of those inside, in order."""
+    for item in pipeline.items:
+        if isinstance(item, PassStep):
+            yield item
+        else:
+            yield from steps_of(item)
+
+
 def _run(pipeline: Pipeline, op: Root, place: Place, observe: Observer | None, verify_each: bool) -> Root:
     for group in _groups(pipeline):
         if isinstance(group, PassStep):

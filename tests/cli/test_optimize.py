@@ -1,6 +1,7 @@
 """`affdsl opt --affdsl-optimize` and `affdsl translate --optimize`: text made fast that does the same everywhere."""
 
 import ctypes
+import re
 
 import numpy as np
 import pytest
@@ -160,3 +161,23 @@ def test_c_of_text_is_made_fast_first(cli):
         library.product(*shapes, *arrays, *map(ctypes.c_int64, (m, n, k)))
         np.testing.assert_array_equal(c, wanted)
     assert "--optimize" in cli("translate", "--help").out
+
+
+DIVIDED = """func.func @f(%a: memref<?xi32>, %b: memref<?xi32>, %n: index) {
+  affine.for %i = 0 to %n {
+    %x = affine.load %a[%i] : memref<?xi32>
+    %y = affine.load %b[%i] : memref<?xi32>
+    %q = arith.divui %x, %y : i32
+    affine.store %q, %a[%i] : memref<?xi32>
+  }
+  return
+}"""
+
+
+def test_what_is_computed_in_lanes_that_nobody_looks_at_is_guarded(cli):
+    """Text keeps MLIR's rules, under which its author promises that nothing is divided by 0, until lanes are made."""
+    assert "arith.select" not in cli("opt", "--canonicalize", text=DIVIDED).out
+    made = cli("opt", "--affdsl-optimize=target=avx2 threads=1", text=DIVIDED).out
+    quotients = re.findall(r"= arith.divui %\w+, (%\w+) :", made)
+    assert quotients
+    assert all(f"{divisor} = arith.select" in made for divisor in quotients)
