@@ -65,8 +65,9 @@ LOWERING = """builtin.module(
     func.func(llvm-request-c-wrappers, lower-affine, convert-vector-to-scf, convert-complex-to-standard,
     convert-arith-to-llvm, arith-expand),
     convert-complex-to-llvm, convert-scf-to-cf, convert-math-to-funcs, convert-math-to-llvm{approximate-log1p=false},
-    convert-math-to-libm, convert-vector-to-llvm, expand-strided-metadata, lower-affine, finalize-memref-to-llvm, convert-func-to-llvm,
-    convert-cf-to-llvm, convert-arith-to-llvm, convert-index-to-llvm, convert-ub-to-llvm, reconcile-unrealized-casts)"""
+    convert-math-to-libm, convert-vector-to-llvm, expand-strided-metadata, lower-affine, finalize-memref-to-llvm,
+    convert-func-to-llvm, convert-cf-to-llvm, convert-arith-to-llvm, convert-index-to-llvm, convert-ub-to-llvm,
+    reconcile-unrealized-casts)"""
 
 
 def require(tool: str, flags: Sequence[str] = ()) -> str:

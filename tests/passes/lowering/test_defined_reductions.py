@@ -57,6 +57,16 @@ def test_a_sum_of_nothing_but_negative_zeros_is_negative(made: str) -> None:
             assert np.signbit(way).all()
 
 
+def test_threads_start_from_negative_zero() -> None:
+    """OpenMP's own sums start from 0.0 in each thread."""
+    shared = MADE["parallel"]()
+    assert "initializer(omp_priv = -0.0)" in shared.c()
+    x, o = -np.zeros(600_001), -np.zeros(1)
+    shared(x, o)
+    assert o == 0
+    assert np.signbit(o)
+
+
 BAND = """
   %{kind} = affine.parallel (%i) = (0) to (%n) reduce ("{kind}") -> ({type}) {{
     %v = affine.load %{type}[%i] : memref<?x{type}>
