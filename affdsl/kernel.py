@@ -37,7 +37,6 @@ from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.legality.assumptions import assuming_all
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
-from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
