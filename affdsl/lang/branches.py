@@ -218,7 +218,7 @@ class elif_(_Further):  # noqa: N801
             raise problem(ProgramError, "elif_ is made in one place and entered in another", "write it after `with`")
         self.before = tuple(outer.ops[self.branch.place :])
         made = current().withdraw(self.branch.place)
-        block = current().open("the elif_", made)
+        block = current().open("the elif_", made, len(self.branch.arms))
         block.yields = self.branch.results
 
     def end(self) -> None:
@@ -286,7 +286,7 @@ class else_(_Further):  # noqa: N801
         if len(current().block.ops) > self.branch.place:
             current().block.last_closed = None
             self._branch()
-        current().open("the else_").yields = self.branch.results
+        current().open("the else_", before=len(self.branch.arms) - 1).yields = self.branch.results
 
     def end(self) -> None:
         """Emit the whole branch."""

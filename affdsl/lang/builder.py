@@ -14,6 +14,7 @@ from affdsl.ir.core import Block, Nested, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
+from affdsl.ir.nesting import DEEPEST, INSTEAD, TOO_DEEP
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, IndexType, MemRefType
 from affdsl.lang.source import called, here, problem
@@ -38,6 +39,8 @@ class OpenBlock:
     values: list[Value] = field(default_factory=list)
     owned: list[Value] = field(default_factory=list)
     inputs: tuple[Value, ...] = ()
+    around: int = 0
+    """How many loops and branches stand around what is in it."""
     bound: int = 0
     """How many of the values its `as` binds: they come first."""
     yielded: tuple[Value, ...] | None = None
@@ -151,9 +154,16 @@ class Builder:
                 location=location,
             )
 
-    def open(self, what: str, values: Iterable[Value] = ()) -> OpenBlock:
-        """Begin a block inside the innermost one, in which the given values are defined."""
-        self.blocks.append(OpenBlock(what, here()))
+    def open(self, what: str, values: Iterable[Value] = (), before: int = 0) -> OpenBlock:
+        """Begin a block inside the innermost one, in which the given values are defined.
+
+        Where it belongs to the other block of so many conditions that stand `before` it, it is that much deeper.
+        """
+        around = self.block.around + 1 + before
+        if around > DEEPEST:
+            cases = "a choice among many cases by elif_ is as deep as it is long: read what differs from an array"
+            raise problem(ProgramError, TOO_DEEP, INSTEAD, cases if before else "")
+        self.blocks.append(OpenBlock(what, here(), around=around))
         self.define(values)
         self.block.bound = len(self.block.values)
         return self.block

@@ -16,6 +16,7 @@ from affdsl.ir.dialects.opaque import UNTYPED, must_end
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name
+from affdsl.ir.nesting import DEEPEST, TOO_DEEP
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type
 from affdsl.ir.written import Tree
@@ -26,9 +27,9 @@ from affdsl.mlir.scanner import Scanner
 
 T = TypeVar("T")
 OpT = TypeVar("OpT", bound=Op)
-DEEPEST_NEST = 256  # as deep as the recursions over IR reach with ease
 DEFAULT_DIALECTS = {"func.func": "func"}
 """The operations in whose blocks names may leave out their dialect."""
+_MODULES, _FUNCTIONS = ("module", "builtin.module"), ("func", "func.func")
 _UNNAMED = re.compile(r"%(?:arg)?\d+(?:#\d+)?")
 
 
@@ -125,8 +126,8 @@ class Parser(AttributeReader):
                     reading.send(tuple(ops))
                 except StopIteration as done:
                     # Only now, so that a mistake inside is told first, and of those too deep the outermost one.
-                    if len(open_ops) - 1 - _is_module(open_ops[1][1]) == DEEPEST_NEST + 1:
-                        s.fail(f"more than {DEEPEST_NEST} operations inside each other", head.offset)
+                    if len(open_ops) > DEEPEST + 1 and _levels(open_ops) == DEEPEST + 1:
+                        s.fail(TOO_DEEP, head.offset)
                     open_ops.pop()
                     open_ops[-1][2].append(self._finished(done.value))
                     self.last = head.offset
@@ -533,9 +534,11 @@ class Parser(AttributeReader):
         self.define_alias(name, place)
 
 
-def _is_module(head: Head | None) -> bool:
-    """Whether it is a module: the outermost counts in no nest, for text may leave it out, and it is printed anyway."""
-    return head is not None and head.name.strip('"') in ("module", "builtin.module")
+def _levels(open_ops: Sequence[tuple[Reading | None, Head | None, list[Op]]]) -> int:
+    """How many loops and branches are open: all operations but the outermost module and the function in it."""
+    names = [head.name.strip('"') for _, head, _ in open_ops if head is not None]
+    outermost = [names.pop(0) for of in (_MODULES, _FUNCTIONS) if names and names[0] in of]
+    return len(open_ops) - 1 - len(outermost)
 
 
 def says_nothing(terminator: Op) -> bool:

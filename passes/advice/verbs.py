@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from affdsl.ir.dialects.func import Func
+from affdsl.passes.legality.depth import require_shallow
 from affdsl.passes.legality.magnitude import require_small
 from affdsl.passes.legality.proposals import Request
 from affdsl.passes.legality.refusal import IllegalTransform
@@ -65,7 +66,7 @@ VERBS: Mapping[str, Verb] = {
 
 
 def done(request: Request, called: str = "") -> Func:
-    """The function after a step: the numbers in it are small enough for all that is computed with them.
+    """The function after a step: small enough are the numbers in it, for what is computed with them, and its depth.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def done(request: Request, called: str = "") -> Func:
     Raises
     ------
     IllegalTransform
-        As the transformation does, or for such a number; with the request.
+        As the transformation does, or for such a number or depth; with the request.
 
     >>> from affdsl.mlir.readers import parse
     >>> from affdsl.passes.legality.proposals import Step
@@ -92,6 +93,7 @@ def done(request: Request, called: str = "") -> Func:
     try:
         made = VERBS[step.verb](function, *step.arguments, module=request.module, **dict(step.options))
         require_small(function, made, called or str(step))
+        require_shallow(made, called or str(step))
     except IllegalTransform as error:
         error.request = request
         raise

@@ -63,6 +63,9 @@ Answer = TypeVar("Answer")
 
 BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
+MOST_LOOPS = 20
+"""Loops inside each other, beyond which isl is not asked: an operation of its takes ever longer, and it is asked about
+each loop. What takes 10 milliseconds for 10 loops takes 4 seconds for 30."""
 _ZERO = Affine()
 
 
@@ -155,15 +158,18 @@ def space_of(dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Space:
 
 
 def set_of(constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Set:
-    """The points of dims where all constraints hold. Raises UnknownError where one is semi-affine."""
-    return _place(dims, params).set(constraints)
+    """The points of dims where all constraints hold.
+
+    Raises UnknownError where one is semi-affine, and where there are too many dims.
+    """
+    return _place_of_loops(dims, params).set(constraints)
 
 
 def map_of(
     exprs: Sequence[Affine], constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()
 ) -> isl.Map:
     """From the points of dims where all constraints hold to the values of exprs. Raises UnknownError as `set_of`."""
-    place = _place(dims, params)
+    place = _place_of_loops(dims, params)
     images = isl.AffList.alloc(context(), len(exprs))
     for expr in exprs:
         images = images.add(place.aff(expr))
@@ -514,6 +520,12 @@ def _place(dims: Sequence[Atom], params: Sequence[Value] = ()) -> _Place:
     if len(_kept.places) > MOST_PLACES:
         _kept.places.popitem(last=False)
     return found
+
+
+def _place_of_loops(dims: Sequence[Value], params: Sequence[Value]) -> _Place:
+    if len(dims) > MOST_LOOPS:
+        raise UnknownError(f"isl is not asked about more than {MOST_LOOPS} loops inside each other")
+    return _place(dims, params)
 
 
 def _question_about(constraints: tuple[Constraint, ...], expr: Affine) -> _Question:

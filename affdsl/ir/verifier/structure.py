@@ -12,6 +12,7 @@ from affdsl.ir.dialects import func, memref
 from affdsl.ir.dialects.opaque import AFFINE_SCOPES, Opaque, OpaqueBlock, OpaqueRegion, symbol_of
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown, where
+from affdsl.ir.nesting import DEEPEST, INSTEAD, TOO_DEEP, adds_a_level
 from affdsl.ir.types import FunctionType
 from affdsl.ir.verifier.attributes import attributes
 from affdsl.ir.verifier.context import Context
@@ -111,6 +112,7 @@ class _Walk:
         self.context = context
         self.defined = defined
         self.visible: set[Value] = set()
+        self.around = 0  # loops and branches
         self.problems: list[str] = []
         self.top: set[Op] = set()  # blocks of opaque operations in which values are symbols
 
@@ -135,7 +137,11 @@ class _Walk:
                 problems.extend(f"{where(op)}: {text}" for text in self.context.positions.misplaced_as_written(op))
         if role.regions:
             self.context.positions.bind(op)
-            if isinstance(op, OpaqueRegion) and isinstance(parent, Opaque) and parent.kind in AFFINE_SCOPES:
+            level = adds_a_level(op)
+            self.around += level
+            if self.around > DEEPEST:  # what is inside is not looked at, for it may be deeper than calls reach
+                problems.append(f"{where(op)}: {TOO_DEEP}; {INSTEAD}")
+            elif isinstance(op, OpaqueRegion) and isinstance(parent, Opaque) and parent.kind in AFFINE_SCOPES:
                 self.top.update(block for block in op.blocks_inside if isinstance(block, OpaqueBlock))
                 with self.context.positions.within(self.visible):
                     self.region(op, parent)
@@ -144,6 +150,7 @@ class _Walk:
             elif not (isinstance(op, func.Func) and op.external):
                 for scope in scopes(op):
                     self.scope(scope, op)
+            self.around -= level
         if isinstance(op, Opaque):
             problems.extend(f"{where(last)}: {text}" for last, text in ends_of(op))
         if role.results:

@@ -1,0 +1,36 @@
+"""How many loops and branches may stand inside each other."""
+
+from __future__ import annotations
+
+from affdsl.ir.core import Op, roles
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.opaque import OpaqueBlock, OpaqueRegion
+
+DEEPEST = 64
+"""What the language, the reader and the verifier let through, and all that works on IR reaches with ease (decision 71).
+"""
+TOO_DEEP = f"more than {DEEPEST} loops and branches inside each other"
+INSTEAD = "put the inner ones into a kernel of their own, which this one calls"
+_COUNTLESS = (Module, Func, OpaqueRegion, OpaqueBlock)
+
+
+def adds_a_level(op: Op) -> bool:
+    """Whether what stands in the blocks of an operation is one level deeper than it."""
+    return bool(roles(type(op)).regions) and not isinstance(op, _COUNTLESS)
+
+
+def is_too_deep(root: Op) -> bool:
+    """Whether more loops and branches are inside each other in a function.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> is_too_deep(parse("func.func @f() { affine.for %i = 0 to 8 { affine.for %j = 0 to 8 {} } return }"))
+    False
+    """
+    waiting = [(root, 0)]
+    while waiting:
+        op, around = waiting.pop()
+        inside = around + adds_a_level(op)
+        if inside > DEEPEST:
+            return True
+        waiting += [(inner, inside) for block in op.blocks() for inner in block if roles(type(inner)).regions]
+    return False
