@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Lanewise, Op
+from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, memref, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.semantics import LIBM_BINARY, LIBM_UNARY
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, VectorType
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -22,6 +22,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
+from affdsl.passes.analysis.trip_count import TripCount, trip_counts
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
@@ -97,12 +98,25 @@ def nests(s: Schedule) -> tuple[Nest, ...]:
     return tuple(Nest(band, around, names, function, module) for band, around in _bands(function))
 
 
-def _bands(function: Func) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
+def counts_inside(s: Schedule, loop: affine.For) -> dict[Value, TripCount]:
+    """How often a loop runs, and those inside of it, by their counters: all other nests are not looked at."""
+    return trip_counts(alone(way_to(s.function, {loop.iv})), loop)
+
+
+@lru_cache(maxsize=1)
+def _bands(function: Func) -> tuple[tuple[tuple[affine.For, ...], tuple[Op, ...]], ...]:
+    """The bands of a function, of which many are asked for between two steps."""
+    return tuple(_bands_of(function))
+
+
+def _bands_of(function: Func) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
     def inside(op: Op, path: tuple[Op, ...]) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
         here = (*path, op) if isinstance(op, affine.For | affine.Parallel) else path
         found = False
         for block in op.blocks():
             for inner in block:
+                if not roles(type(inner)).regions:
+                    continue
                 for each in inside(inner, here):
                     found = True
                     yield each
@@ -176,7 +190,7 @@ def names_in(s: Schedule, root: str) -> list[str]:
 def loop_called(s: Schedule, name: str) -> affine.For | None:
     """The loop of a name, if there is one with affine bounds: one that runs once is gone."""
     iv = next((row.iv for row in s.loops() if name in row.names), None)
-    return next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
+    return next((op for op in holders(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
 
 
 def require_loop(s: Schedule, name: str) -> affine.For:

@@ -31,6 +31,9 @@ from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
 from affdsl.schedule.schedule import IllegalTransform, Schedule, verified_last
 
+MOST_LOOPS = 12
+"""Loops inside each other that recipes take: they try each loop of a nest with each other one."""
+
 
 def optimize(
     kernel: Kernel,
@@ -149,6 +152,14 @@ def _for_small(options: Options) -> Options:
 
 def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes]:
     """The schedule after the first recipe that fits an outermost loop, which it is, and what is said of it."""
+    inside = {*names_in(s, root)}
+    depth = 1 + max((row.depth for row in s.loops() if row.names[0] in inside), default=0)
+    if depth > MOST_LOOPS:
+        return (
+            s,
+            "",
+            [f"{root}: as it was; recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"],
+        )
     left_out: Notes = []
     for name in roots.BOOK:
         if name not in options.choices.left_out:

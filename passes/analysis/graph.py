@@ -177,12 +177,15 @@ class MemRefDependenceGraph:
 
     def siblings(self, node: Node) -> tuple[Node, ...]:
         """The nodes that load from a buffer that it loads from, and that may run before it as well as after it."""
-        read = set(self._own(node).reads)
-        return tuple(
-            other
-            for other in self.nodes
-            if other is not node and read.intersection(other.reads) and not self._connected(node, other)
-        )
+        found = self._siblings.get(self._own(node))
+        if found is None:
+            read, bound = (
+                set(node.reads),
+                {node, *nx.ancestors(self._ordered, node), *nx.descendants(self._ordered, node)},
+            )
+            found = tuple(n for n in self.nodes if n not in bound and read.intersection(n.reads))
+            self._siblings[node] = found
+        return found
 
     def has_path(self, source: Node, sink: Node) -> bool:
         """Whether the sink must stay behind the source, because of edges between them or by way of other nodes."""
@@ -340,6 +343,11 @@ class MemRefDependenceGraph:
         return graph
 
     @cached_property
+    def _siblings(self) -> dict[Node, tuple[Node, ...]]:
+        """What `siblings` has found."""
+        return {}
+
+    @cached_property
     def _made(self) -> frozenset[Value]:
         """What the operations of the block define, and those inside of them."""
         return frozenset(v for op in self.block for inner in walk(op) for v in inner.defines())
@@ -348,9 +356,6 @@ class MemRefDependenceGraph:
         if node not in self._graph:
             raise GraphError(f"{node!r} is no node of this graph: it may be of one made before")
         return node
-
-    def _connected(self, a: Node, b: Node) -> bool:
-        return self.has_path(a, b) or self.has_path(b, a)
 
     def _touches(self, accesses: Iterable[Access], buffer: Buffer | Value | str) -> bool:
         of, storage = self.buffer(buffer), self.dependences.accesses.storage

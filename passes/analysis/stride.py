@@ -165,11 +165,17 @@ def _by_points(access: Access, iv: Value, step: int | None) -> tuple[tuple[int, 
     clauses = tuple(
         tuple(tuple(c.substitute(new) for c in constraints) for constraints in clause) for clause in domain.clauses
     )
-    index = tuple(e.substitute(new) for e in access.index)
+    # In all other dimensions the loop stays where it is: what is not asked about is quicker to answer.
+    moving = [k for k, e in enumerate(access.index) if any(v is iv or v in others for v in e.values())]
+    index = tuple(access.index[k].substitute(new) for k in moving)
     single = relation(len(domain.ivs) + len(free), len(others), access.relation.params, clauses, index)
     axis = domain.ivs.index(iv)
     question = ("stride", single, axis, step)
-    return answer(described(access), lambda: remembered(question, lambda: (_even(single, axis, step),)))
+    found = answer(described(access), lambda: remembered(question, lambda: (_even(single, axis, step),)))
+    if found is None or found[0] is None:
+        return found
+    moved = dict(zip(moving, found[0], strict=True))
+    return (tuple(moved.get(k, 0) for k in range(len(access.index))),)
 
 
 def _even(of: Relation, axis: int, step: int | None) -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from affdsl.ir.dialects import affine
 from affdsl.lang.indices import Condition
-from affdsl.optimize.nests import Nest, loop_called, names_in, nests
+from affdsl.optimize.nests import Nest, counts_inside, loop_called, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.versions import times_as_often
@@ -72,7 +72,7 @@ def threads_around(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     loop = loop_called(s, root)
     if options.threads < 2 or loop is None or sum(isinstance(op, affine.For) for op in loop.body) < 2:
         raise UnfitError
-    high = trip_counts(s.function, loop)[loop.iv].high
+    high = counts_inside(s, loop)[loop.iv].high
     found = Dependences(alone(way_to(s.function, {loop.iv})), s.module)
     if (high is not None and high < CHUNKS * options.threads) or len(found.accesses.all) > MOST_ACCESSES:
         raise UnfitError

@@ -8,10 +8,9 @@ from copy import copy
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
-from affdsl.optimize.nests import loop_called, names_in
+from affdsl.ir.traverse import holders, walk
+from affdsl.optimize.nests import counts_inside, loop_called, names_in
 from affdsl.optimize.recipes.unfit import UnfitError
-from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -59,10 +58,10 @@ def _has_short(s: Schedule, root: str) -> bool:
 def _short(s: Schedule, root: str) -> Iterator[tuple[str, float]]:
     """The short loops inside of another one, and how many operations straight code of each has."""
     names = {row.iv: row.names[0] for row in s.loops()}
-    around = next((op for op in walk(s.function) if isinstance(op, affine.For) and names[op.iv] == root), None)
+    around = next((op for op in holders(s.function) if isinstance(op, affine.For) and names[op.iv] == root), None)
     if around is None:
         return
-    most = {iv: count.high for iv, count in trip_counts(s.function, around).items()}
+    most = {iv: count.high for iv, count in counts_inside(s, around).items()}
     for op in walk(around):
         if isinstance(op, affine.For) and op is not around and 1 < (most[op.iv] or 0) <= MOST_ITERATIONS:
             yield names[op.iv], _operations(op, most)

@@ -16,6 +16,7 @@ from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.footprint import USUAL_CACHES, has_large_cache
 from affdsl.optimize.nests import (
     Nest,
+    counts_inside,
     has_complex_numbers,
     has_same_statements,
     is_lane_by_lane,
@@ -34,7 +35,6 @@ from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
-from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.passes.transforms.vectorize.counted import all_count
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -169,7 +169,7 @@ def _waits_for_memory(nest: Nest, options: Options) -> bool:
 def _is_short(s: Schedule, name: str, lanes: int) -> bool:
     """Whether a loop runs for few vectors, whatever the sizes, and these have halves: see `SHORT`."""
     loop = loop_called(s, name)
-    most = None if loop is None else trip_counts(s.function, loop)[loop.iv].high
+    most = None if loop is None else counts_inside(s, loop)[loop.iv].high
     return lanes > 3 and most is not None and most < SHORT * lanes
 
 
