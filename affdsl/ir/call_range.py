@@ -28,7 +28,7 @@ class CallRange(FrozenValue):
     limit
         As long as no index argument is larger, without its sign, what loops and subscripts compute is below 2**62.
         Sizes of arrays are taken to be no larger either. Indices that come from data, or that a loop carries, are taken
-        to be small; where these alone may get larger than that, whatever the arguments, it is 2**20.
+        to be small; where these, or constants, alone get larger than that, whatever the arguments, it is 2**20 at most.
     counted
         The index arguments that loops and subscripts use, by position: the limit is for these.
     """
@@ -51,15 +51,16 @@ def call_range(function: Func, functions: Mapping[str, Func]) -> CallRange:
     """
     counted: set[Value] = set()
 
-    def fit(bits: int) -> bool:
+    def too_large(bits: int) -> int:
         sizes = _Sizes(functions, counted)
         sizes.enter(function, [1 << bits] * len(function.args))
-        return sizes.fits
+        return sizes.too_large
 
-    low, high = (0, MOST_BITS) if fit(0) else (BITS_BESIDE_DATA, BITS_BESIDE_DATA)
+    anyway = too_large(0)
+    low, high = 0, BITS_BESIDE_DATA if anyway else MOST_BITS
     while low < high:
         bits = (low + high + 1) // 2
-        low, high = (bits, high) if fit(bits) else (low, bits - 1)
+        low, high = (bits, high) if too_large(bits) == anyway else (low, bits - 1)
     return CallRange(1 << low, frozenset(k for k, arg in enumerate(function.args) if arg in counted))
 
 
@@ -76,7 +77,7 @@ def fits(function: Func, functions: Mapping[str, Func], given: Sequence[int]) ->
     """
     sizes = _Sizes(functions, set())
     sizes.enter(function, [abs(n) for n in given])
-    return sizes.fits
+    return not sizes.too_large
 
 
 @dataclass
@@ -85,7 +86,8 @@ class _Sizes:
 
     functions: Mapping[str, Func]
     counted: set[Value]
-    fits: bool = True
+    too_large: int = 0
+    """How many numbers do not fit."""
     _known: dict[Value, int] = field(default_factory=dict)
     _starts: dict[tuple[Value, Atom], int] = field(default_factory=dict)
     """How large tiles' counters get times their size, where that is no number: that is where the tiles start."""
@@ -183,5 +185,5 @@ class _Sizes:
         return self._known.get(value, DATA)
 
     def _used(self, size: int) -> int:
-        self.fits = self.fits and size < NUMBER
+        self.too_large += size >= NUMBER
         return size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from affdsl.ir.core import Op, roles
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import OpaqueBlock, OpaqueRegion
 
@@ -14,9 +15,11 @@ INSTEAD = "put the inner ones into a kernel of their own, which this one calls"
 _COUNTLESS = (Module, Func, OpaqueRegion, OpaqueBlock)
 
 
-def adds_a_level(op: Op) -> bool:
-    """Whether what stands in the blocks of an operation is one level deeper than it."""
-    return bool(roles(type(op)).regions) and not isinstance(op, _COUNTLESS)
+def levels_of(op: Op) -> int:
+    """How much deeper than an operation is what stands in its blocks: bands are as many loops as they have counters."""
+    if isinstance(op, affine.Parallel | scf.Parallel):
+        return len(op.ivs)
+    return int(bool(roles(type(op)).regions) and not isinstance(op, _COUNTLESS))
 
 
 def is_too_deep(root: Op) -> bool:
@@ -29,7 +32,7 @@ def is_too_deep(root: Op) -> bool:
     waiting = [(root, 0)]
     while waiting:
         op, around = waiting.pop()
-        inside = around + adds_a_level(op)
+        inside = around + levels_of(op)
         if inside > DEEPEST:
             return True
         waiting += [(inner, inside) for block in op.blocks() for inner in block if roles(type(inner)).regions]

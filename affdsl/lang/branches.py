@@ -286,7 +286,7 @@ class else_(_Further):  # noqa: N801
         if len(current().block.ops) > self.branch.place:
             current().block.last_closed = None
             self._branch()
-        current().open("the else_", before=len(self.branch.arms) - 1).yields = self.branch.results
+        current().open("the else_", more=len(self.branch.arms) - 1).yields = self.branch.results
 
     def end(self) -> None:
         """Emit the whole branch."""

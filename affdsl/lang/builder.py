@@ -154,15 +154,12 @@ class Builder:
                 location=location,
             )
 
-    def open(self, what: str, values: Iterable[Value] = (), before: int = 0) -> OpenBlock:
-        """Begin a block inside the innermost one, in which the given values are defined.
-
-        Where it belongs to the other block of so many conditions that stand `before` it, it is that much deeper.
-        """
-        around = self.block.around + 1 + before
+    def open(self, what: str, values: Iterable[Value] = (), more: int = 0) -> OpenBlock:
+        """Begin a block inside the innermost one, in which the given values are defined: one level deeper, or more."""
+        around = self.block.around + 1 + more
         if around > DEEPEST:
             cases = "a choice among many cases by elif_ is as deep as it is long: read what differs from an array"
-            raise problem(ProgramError, TOO_DEEP, INSTEAD, cases if before else "")
+            raise problem(ProgramError, TOO_DEEP, INSTEAD, cases if what in ("the elif_", "the else_") else "")
         self.blocks.append(OpenBlock(what, here(), around=around))
         self.define(values)
         self.block.bound = len(self.block.values)

@@ -9,6 +9,7 @@ import numpy as np
 
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.ir.core import Op
+from affdsl.ir.counters import too_large
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
@@ -128,6 +129,8 @@ class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stand
             self.range = first, last, constant(self.step, index).value
         elif step_ < 0:
             self._turn()
+        if isinstance(self.lower, tuple) and isinstance(self.upper, tuple):
+            require_room(self.lower, self.upper, self.step, down=step_ < 0)
         super().__init__()
 
     def _turn(self) -> None:
@@ -256,6 +259,8 @@ class parallel(WithBlock[Bound]):  # noqa: N801
         self.upper = tuple(r[1] for r in ranges)
         self.steps = tuple(r[2] for r in ranges)
         self.reduce = tuple(_reduction(pair) for pair in reduce)
+        for loop in ranges:
+            require_room(*loop)
         super().__init__()
 
     def gives(self) -> int:
@@ -271,7 +276,7 @@ class parallel(WithBlock[Bound]):  # noqa: N801
         self.ivs = tuple(Value(INDEX, name, self.location) for name in letters)
         self.outcomes = [Scalar(None, dtype) for _, dtype in self.reduce]
         self.hints = hints[count:] if len(hints) > count else ("",) * len(self.reduce)
-        block = builder.open(f"the parallel loop {', '.join(letters)}", self.ivs)
+        block = builder.open(f"the parallel loop {', '.join(letters)}", self.ivs, count - 1)
         block.yields = tuple(dtype for _, dtype in self.reduce)
         block.is_parallel = True
         builder.varying.update(self.ivs)
@@ -290,6 +295,15 @@ class parallel(WithBlock[Bound]):  # noqa: N801
             current().allocate_once(op) if isinstance(op, memref.Alloca) else current().emit(op)
         for outcome, result in zip(self.outcomes, results, strict=True):
             outcome.bind(result)
+
+
+def require_room(lower: Sequence[Affine], upper: Sequence[Affine], step: int, *, down: bool = False) -> None:
+    """Raise ProgramIndexError where the counter of a loop does not fit into 64 bits, or how often it runs."""
+    wrong = too_large(lower, upper, step)
+    if wrong:
+        advice = "end the loop earlier, or take smaller steps: bounds and steps below 2**61 always fit"
+        why = f"compiled loops count in 64 bits{', and from 0 up where a loop runs down' * down}"
+        raise problem(ProgramIndexError, wrong, why, advice)
 
 
 def _step(step: object) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from affdsl.codegen.c.checks import check_divisors, stop_if
 from affdsl.codegen.c.context import Context
-from affdsl.codegen.c.expressions import PRIMARY, Code, call, cast, choose, infix, number, times
+from affdsl.codegen.c.expressions import PRIMARY, Code, call, cast, choose, combined, infix, number, times
 from affdsl.codegen.c.sites import Divisor
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, memref
@@ -41,10 +42,8 @@ def smallest_or_largest(c: Context, op: affine.Min | affine.Max) -> None:
 
 def extreme(c: Context, exprs: Sequence[Affine], stem: str) -> Code:
     """The smallest or largest of some expressions, as the stem of a helper says."""
-    shown = c.values.expression(exprs[0])
-    for expr in exprs[1:]:
-        shown = call(c.unit.helper(f"{stem}_i64"), shown, c.values.expression(expr))
-    return shown
+    shown = [c.values.expression(expr) for expr in exprs]
+    return shown[0] if len(shown) == 1 else combined(shown, partial(call, c.unit.helper(f"{stem}_i64")))
 
 
 def dim(c: Context, op: memref.Dim) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial, reduce
 from math import inf
 
 from affdsl.codegen.c.ranges import Ranges
@@ -84,6 +85,21 @@ def infix(operator: str, left: Code, right: Code) -> Code:
     else:
         shown = f"{left.at(ADD)} {operator} {right.at(ADD)}"
     return code(shown, level, left, right, binary=(operator, left, right))
+
+
+MOST_IN_A_ROW = 16
+"""So many parts are combined from left to right."""
+
+
+def combined(parts: Sequence[Code], combine: Callable[[Code, Code], Code]) -> Code:
+    """All of some parts, of which the order does not matter: of many, one half with the other.
+
+    From left to right each would hold the text of all before it, and brackets would be as deep as there are parts.
+    """
+    if len(parts) <= MOST_IN_A_ROW:
+        return reduce(combine, parts)
+    middle = len(parts) // 2
+    return combine(combined(parts[:middle], combine), combined(parts[middle:], combine))
 
 
 def call(function: str, *arguments: Code) -> Code:
@@ -277,10 +293,7 @@ def conjunction(comparisons: list[Code]) -> Code:
             ends[left.text] = low, high
     if not comparisons or any(low > high for low, high in ends.values()):
         return Code("false" if comparisons else "true")
-    result = comparisons[0]
-    for comparison in comparisons[1:]:
-        result = infix("&&", result, comparison)
-    return result
+    return combined(comparisons, partial(infix, "&&"))
 
 
 def opposite(comparison: Code) -> Code:

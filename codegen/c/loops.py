@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from heapq import heappop, heappush
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.affine_values import extreme
@@ -18,7 +20,7 @@ from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.types import IndexType, VectorType
+from affdsl.ir.types import IndexType, ScalarType, VectorType
 from affdsl.passes.analysis.lookups import lookups
 
 
@@ -164,17 +166,37 @@ def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
         if shown.text == target:
             c.lines.unread(target)
     left = [(t, shown, type) for t, shown, type in left if shown.text != t]
-    while left:  # the assignments are meant to happen at once: one whose target others still read has to wait
-        ready = [part for part in left if not any(part[0] in o[1].variables for o in left if o is not part)]
-        if ready:
-            left.remove(ready[0])
-            if assign(c, *ready[0]):
-                c.lines.unread(ready[0][0])
-            continue
-        k = next(k for k, part in enumerate(left) if part[1].variables)  # it keeps others waiting
-        target, shown, of = left[k]
-        left[k] = target, c.lines.keep(f"next_{target}", "next", value_type(of), shown), of
+    _assign_at_once(c, left)
     yield_vectors(c, vectors)
+
+
+def _assign_at_once(c: Context, parts: Sequence[tuple[str, Code, ScalarType]]) -> None:
+    """Assign values to variables that other values may read: those have to be written first, or their value is kept.
+
+    The first one that nobody waits for is next, as it was given.
+    """
+    left = dict(enumerate(parts))
+    at = {target: k for k, (target, _, _) in left.items()}
+    waiting = Counter(v for target, shown, _ in parts for v in shown.variables if v != target)
+    ready = [k for k, (target, _, _) in left.items() if not waiting[target]]
+
+    def done_with(target: str, shown: Code) -> None:
+        for v in shown.variables - {target}:
+            waiting[v] -= 1
+            if not waiting[v] and at.get(v) in left:
+                heappush(ready, at[v])
+
+    while left:
+        if ready:
+            target, shown, of = left.pop(heappop(ready))
+            if assign(c, target, shown, of):
+                c.lines.unread(target)
+            done_with(target, shown)
+        else:
+            k = next(k for k, (_, shown, _) in left.items() if shown.variables)  # it keeps others waiting
+            target, shown, of = left[k]
+            left[k] = target, c.lines.keep(f"next_{target}", "next", value_type(of), shown), of
+            done_with(target, shown)
 
 
 def yield_vectors(c: Context, pairs: Sequence[tuple[str, Value]]) -> None:

@@ -116,6 +116,8 @@ class Scope:
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
         self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
+        """Up to which number the names like one are taken, here and around."""
         self.declared: dict[str, int] = {}
         """The lines in which variables are declared here."""
 
@@ -143,12 +145,21 @@ class Scope:
 
     def reserve(self, name: str) -> str:
         """A new name, like `name`, which is an identifier."""
-        found, n = name, 0
-        while self.takes(found):
+        n, scope = 0, self.parent
+        while scope is not None:
+            n, scope = max(n, scope._last.get(name, 0)), scope.parent
+        n = max(n, self._last.get(name, 0))
+        while self.takes(found := _numbered(name, n)):
             n += 1
-            found = f"{name}_{n}" if not name.endswith("_") else f"{name}{n}"
         self._taken.add(found)
+        self._last[name] = n
         return found
+
+
+def _numbered(name: str, n: int) -> str:
+    if not n:
+        return name
+    return f"{name}{n}" if name.endswith("_") else f"{name}_{n}"
 
 
 def _spell(character: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from affdsl.ir.core import Op
+from affdsl.ir.counters import too_large_in
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine
@@ -28,12 +29,19 @@ def require_small(before: Func, after: Func, call: str) -> None:
         if new[kind] >= most and new[kind] > _largest(before)[kind]:
             reason = f"it would have the {kind} {new[kind]}, and what is computed with that may not fit into 64 bits"
             raise refusal(after, call, reason)
+    for wrong in gathered(after, _wrong):
+        raise refusal(after, call, wrong)
 
 
 def _largest(function: Func) -> dict[str, int]:
     """The largest factor of a counter or size, and the largest step or constant, without their signs."""
     found = gathered(function, _numbers)
     return {"factor": max((f for f, _ in found), default=0), "number": max((n for _, n in found), default=0)}
+
+
+def _wrong(op: Op) -> list[str]:
+    """What is wrong with the counters of loops."""
+    return [*too_large_in(op)]
 
 
 def _numbers(op: Op) -> list[tuple[int, int]]:

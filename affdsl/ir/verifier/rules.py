@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from affdsl.ir.attributes import StringAttr
+from affdsl.ir.counters import too_large, too_large_in
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, INDEX, FunctionType, IndexType, IntegerType, MemRefType, Type, UnrankedMemRefType
 from affdsl.ir.verifier import complex_numbers, opaque, structured, transfers, types, vector, views
@@ -23,6 +24,7 @@ def affine_for(op: affine.For, context: Context) -> Iterator[str]:
         yield "needs at least one lower and one upper bound"
     if op.step <= 0:
         yield f"the step must be positive, but is {op.step}"
+    yield from too_large_in(op)
     yield from must_have(INDEX, op.iv)
     yield from context.positions.misplaced((*op.lower, *op.upper))
     yield from _carried(op)
@@ -36,7 +38,18 @@ def scf_for(op: scf.For, context: Context) -> Iterator[str]:
     yield from must_agree(op.iv, op.lower, op.upper, op.step)
     if context.positions.constants.get(op.step, 1) <= 0:
         yield f"the step must be positive, but is {context.positions.constants[op.step]}"
+    if isinstance(op.iv.type, IndexType):
+        yield from _counter(op.lower, op.upper, op.step, context)
     yield from _carried(op)
+
+
+def _counter(lower: Value, upper: Value, step: Value, context: Context) -> Iterator[str]:
+    """Where numbers say how far a loop goes, its counter fits into 64 bits."""
+    known = context.positions.constants
+    if step in known:
+        bounds = [Affine.of(known.get(v, v)) for v in (lower, upper)]
+        wrong = too_large(bounds[:1], bounds[1:], known[step])
+        yield from [wrong] if wrong else []
 
 
 def _carried(op: affine.For | scf.For) -> Iterator[str]:
@@ -68,6 +81,7 @@ def parallel(op: affine.Parallel, context: Context) -> Iterator[str]:
         yield "needs at least one lower and one upper bound for each counter"
     if any(step <= 0 for step in op.steps):
         yield f"the steps must be positive, but are {', '.join(map(str, op.steps))}"
+    yield from too_large_in(op)
     yield from must_have(INDEX, *op.ivs)
     yield from context.positions.misplaced([e for group in (*op.lower, *op.upper) for e in group])
     if len(op.reductions) != len(op.results):

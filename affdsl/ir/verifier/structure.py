@@ -12,7 +12,7 @@ from affdsl.ir.dialects import func, memref
 from affdsl.ir.dialects.opaque import AFFINE_SCOPES, Opaque, OpaqueBlock, OpaqueRegion, symbol_of
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown, where
-from affdsl.ir.nesting import DEEPEST, INSTEAD, TOO_DEEP, adds_a_level
+from affdsl.ir.nesting import DEEPEST, INSTEAD, TOO_DEEP, levels_of
 from affdsl.ir.types import FunctionType
 from affdsl.ir.verifier.attributes import attributes
 from affdsl.ir.verifier.context import Context
@@ -137,8 +137,8 @@ class _Walk:
                 problems.extend(f"{where(op)}: {text}" for text in self.context.positions.misplaced_as_written(op))
         if role.regions:
             self.context.positions.bind(op)
-            level = adds_a_level(op)
-            self.around += level
+            levels = levels_of(op)
+            self.around += levels
             if self.around > DEEPEST:  # what is inside is not looked at, for it may be deeper than calls reach
                 problems.append(f"{where(op)}: {TOO_DEEP}; {INSTEAD}")
             elif isinstance(op, OpaqueRegion) and isinstance(parent, Opaque) and parent.kind in AFFINE_SCOPES:
@@ -150,7 +150,7 @@ class _Walk:
             elif not (isinstance(op, func.Func) and op.external):
                 for scope in scopes(op):
                     self.scope(scope, op)
-            self.around -= level
+            self.around -= levels
         if isinstance(op, Opaque):
             problems.extend(f"{where(last)}: {text}" for last, text in ends_of(op))
         if role.results:
