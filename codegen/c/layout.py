@@ -23,13 +23,16 @@ def wrapped(line: str) -> list[str]:
         return [line]
     further = " " * (indent_of(line) + 8)
     pieces: list[str] = []
-    while len(line) > WIDTH:
-        at = _best_break(line, line.find(" = ") + 3 if not pieces else len(further))
+    indent, begin, start = "", 0, line.find(" = ") + 3
+    while len(indent) + len(line) - begin > WIDTH:
+        shown = indent + line[begin : begin + 2 * WIDTH]  # no more of it matters for where the next piece ends
+        at = _best_break(shown, start)
         if at is None:
             break
-        pieces.append(line[:at])
-        line = further + line[at + 1 :]
-    return [*pieces, line]
+        pieces.append(shown[:at])
+        begin += at + 1 - len(indent)
+        indent, start = further, len(further)
+    return [*pieces, indent + line[begin:]]
 
 
 def _best_break(line: str, start: int) -> int | None:
