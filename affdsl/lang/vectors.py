@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from affdsl.errors import ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.dialects.vector import MOST_LANES
 from affdsl.ir.expr import Value
 from affdsl.ir.types import ComplexType, VectorType
 from affdsl.lang.arrays import Array
@@ -309,6 +311,9 @@ def _counts(lanes: object, what: str) -> tuple[int, ...]:
     """The numbers of lanes along each dimension of a vector."""
     counts = lanes if isinstance(lanes, tuple) else (lanes,)
     found = tuple(int(n) for n in counts if isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0)
+    if prod(found) > MOST_LANES:
+        wrong = f"a vector of {' x '.join(map(str, found))} lanes: it may have {MOST_LANES} lanes at most"
+        raise problem(ProgramTypeError, wrong, "let a loop go over parts of it, of some 8 or 16 lanes each")
     if len(found) != len(counts) or not found:
         raise problem(
             ProgramTypeError,

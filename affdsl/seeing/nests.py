@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from affdsl.codegen.c.emit import in_registers
 from affdsl.codegen.c.globals import with_constants
 from affdsl.errors import ProgramError
 from affdsl.frozen import Frozen, FrozenValue
@@ -14,8 +15,6 @@ from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import clone, map_blocks, walk, with_fields
 from affdsl.lang.source import problem
-from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
-from affdsl.passes.lowering.split_vectors import split_vectors
 from affdsl.seeing.loop_names import UNNAMED, chosen, counters, names_of, plain
 
 TIMED = (affine.For, affine.Parallel, scf.For, scf.Parallel, scf.While, memref.Copy)
@@ -91,7 +90,7 @@ def nests_of(
         If there is no such loop, or it, or one around it, is parallel.
     """
     if width is not None:
-        module = split_vectors(rows_of_vectors(module), width)
+        module = in_registers(module, width)
     body = tuple(with_constants(op, module) if isinstance(op, func.Func) else op for op in module.body)
     *rest, entry = body
     assert isinstance(entry, func.Func), "the function is the last of the module"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from affdsl.codegen.c.allowed import NAMES
 from affdsl.codegen.c.context import Context, Rows
@@ -21,11 +22,14 @@ from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
+from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module, Return
+from affdsl.ir.dialects.vector import MOST_LANES
 from affdsl.ir.expr import Constraint
+from affdsl.ir.messages import where
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import I1, MemRefType, VectorType
 from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
@@ -35,6 +39,19 @@ REGISTER_BITS = (128, 256, 512)
 """How wide vector registers are."""
 MANY_ROWS = 6
 """From so many addresses of rows on, a loop has hardly registers for them beside those of its callers."""
+
+
+def in_registers(module: Module, bits: int) -> Module:
+    """The module with vectors of no more than so many bits, for those that are longer.
+
+    Raises UnsupportedError for vectors of more than MOST_LANES lanes, which would be as many statements.
+    """
+    for op in walk(module):
+        for value in (*op.defines(), *op.binds()):
+            if isinstance(value.type, VectorType) and prod(value.type.shape) > MOST_LANES:
+                what = f"{where(op)}: C output takes vectors of up to {MOST_LANES} lanes, and this is a {value.type}"
+                raise UnsupportedError(f"{what}; let a loop go over parts of it")
+    return split_vectors(rows_of_vectors(module), bits)
 
 
 class CSource(FrozenValue):
@@ -78,7 +95,7 @@ def emit(
     and loops over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more
     than `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
     """
-    module = split_vectors(rows_of_vectors(module), register_bits)
+    module = in_registers(module, register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
@@ -113,7 +130,7 @@ def emit_jit(
     operation each line is. With `instruments`, the file notes how it runs: give a module that is split already.
     """
     if register_bits is not None:
-        module = split_vectors(rows_of_vectors(module), register_bits)
+        module = in_registers(module, register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
     noted = (Sites() if sites is None else sites) if found[entry].notes else None
     unit = Unit(noted, has_vector_types=vector_types, origins=origins, is_compiled_once=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from affdsl.codegen.c.emit import functions_of
+from affdsl.codegen.c.emit import functions_of, in_registers
 from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.operations import STRICT_C
 from affdsl.codegen.c.plan import Plan, plans
@@ -14,8 +14,6 @@ from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects.func import Module
-from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
-from affdsl.passes.lowering.split_vectors import split_vectors
 
 
 class Entry(FrozenValue):
@@ -59,7 +57,7 @@ class LibraryFile:
         self._planned = [self._plans(entry, register_bits) for entry in entries]
 
     def _plans(self, entry: Entry, bits: int) -> tuple[str, dict[str, Plan]]:
-        module = split_vectors(rows_of_vectors(entry.module), bits)
+        module = in_registers(entry.module, bits)
         return entry.symbol, plans(
             module, entry.symbol, sizes=entry.sizes, checked=entry.checked, names=self._names, name=entry.name
         )

@@ -17,7 +17,8 @@ from affdsl.passes.simplify.ranges import Range, between, point
 
 OpT = TypeVar("OpT", bound=Op)
 Rule = Callable[[Op, Context], Op | Iterable[Op] | None]
-MOST_REWRITES = 100
+MOST_REWRITES = 1000
+"""Of one operation: loops that run once, inside each other, are as many as may be inside each other, some times each."""
 
 
 def places(root: Op) -> Iterator[tuple[Op, Context]]:

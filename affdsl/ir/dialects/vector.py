@@ -24,6 +24,9 @@ OLD_KINDS = {"min": ("minnumf", "minsi"), "max": ("maxnumf", "maxsi")}
 
 ITERATORS = ("parallel", "reduction")
 
+MOST_LANES = 4096
+"""The most lanes of a vector for the language, `vectorize` and C output: each few of them are a statement of C."""
+
 POISON = -1
 """The position of a lane that has no particular value, where positions are static."""
 

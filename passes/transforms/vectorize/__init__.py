@@ -28,7 +28,7 @@ from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
 from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
-from affdsl.passes.transforms.vectorize.nests import vectorize_nest
+from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
@@ -167,6 +167,7 @@ def _of_parts(
 def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool) -> Func:
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
+    require_lanes(loop, what, width)
     plain = without_own_variables(loop)
     if plain is not loop:
         before, function, loop = function, replaced(function, loop, plain), plain

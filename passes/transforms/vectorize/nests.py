@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.vector import MOST_LANES
 from affdsl.ir.expr import Atom, Term, Value
 from affdsl.ir.traverse import with_fields
 from affdsl.passes.analysis.access import Access
@@ -21,6 +23,12 @@ from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.loops.nests import band_of, replaced
 from affdsl.passes.transforms.vectorize.boxes import Box, widen
 from affdsl.passes.transforms.vectorize.statements import numbered
+
+
+def require_lanes(loop: Op, what: str, lanes: int) -> None:
+    """Refuse vectors that are too long."""
+    if lanes > MOST_LANES:
+        raise refusal(loop, what, f"a vector would have {lanes} lanes, and {MOST_LANES} is the most")
 
 
 def vectorize_nest(
@@ -39,6 +47,7 @@ def vectorize_nest(
     if len(ivs) != len(widths) or any(width < 2 for width in widths):
         raise ValueError(f"each loop has a width of 2 lanes or more: got {len(ivs)} loops and {list(widths)}")
     band = band_of(function, ivs, what)
+    require_lanes(band[0], what, prod(widths))
     dependences = Dependences(function, module)
     width_of = dict(zip(ivs, widths, strict=True))
     _require_rectangle(band, what)
