@@ -5,12 +5,14 @@
 Each program (see `benchmarks.straight`) is made in sizes that double, and each task done to it, until one takes so many
 seconds of processor time. Printed are those times, and as growth the power of the size by which the time has grown from
 the last size but one to the last: 1 is linear, 2 quadratic. Those above 1.3 are marked, and counted in the end; times
-of a few milliseconds say nothing, and are not. The last rows are steps of schedules that are asked of unrolled loops.
+of a few milliseconds say nothing, and are not. Where there is a largest size, as for loops inside each other, it ends
+there. The last rows are steps of schedules that are asked of unrolled loops.
 """
 
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from math import log2
@@ -24,7 +26,7 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter.program import Prepared
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.graph import dependence_graph
 from affdsl.passes.analysis.parallelism import of_loops
 from affdsl.passes.analysis.relations import forget
@@ -112,6 +114,7 @@ def main() -> None:
     parser.add_argument("--task", nargs="*", choices=[*TASKS], default=[*TASKS])
     parser.add_argument("--no-steps", action="store_true")
     given = parser.parse_args()
+    warnings.simplefilter("ignore", AnalysisWarning)
     marked = rows = 0
     print(f"processor seconds at sizes that double, until one takes {given.seconds}")
     for name in given.program:
@@ -124,7 +127,7 @@ def main() -> None:
                 module = parse(made)
                 return timed(lambda: run(module, made))
 
-            marked += report(name, task, program.start, once, given.seconds)
+            marked += report(name, task, program.start, once, given.seconds, program.most)
             rows += 1
     for step, (make, take, start) in ({} if given.no_steps else STEPS).items():
 
@@ -139,9 +142,11 @@ def main() -> None:
     print(f"{marked} of {rows} grow by more than the power {MOST_GROWTH}")
 
 
-def report(program: str, task: str, start: int, once: Callable[[int], float], limit: float) -> bool:
+def report(
+    program: str, task: str, start: int, once: Callable[[int], float], limit: float, most: int | None = None
+) -> bool:
     """Print a row; whether its growth is too large."""
-    times = list(_until(limit, start, once))
+    times = list(_until(limit, start, once, most))
     growth = log2(times[-1] / times[-2]) if len(times) > 1 and times[-2] >= LEAST else None
     much = growth is not None and growth > MOST_GROWTH
     shown = " ".join(f"{seconds:.3f}" for seconds in times)
@@ -151,8 +156,10 @@ def report(program: str, task: str, start: int, once: Callable[[int], float], li
     return much
 
 
-def _until(limit: float, size: int, once: Callable[[int], float]) -> Iterator[float]:
+def _until(limit: float, size: int, once: Callable[[int], float], most: int | None) -> Iterator[float]:
     for _ in range(MOST_SIZES):
+        if most is not None and size > most:
+            return
         seconds = once(size)
         if LEAST <= seconds < SHORT:  # so short that a collection of garbage in between would show
             seconds = min(seconds, once(size), once(size))

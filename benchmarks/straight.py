@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from affdsl.ir.dialects.vector import MOST_LANES
+from affdsl.ir.nesting import DEEPEST
+
 ARRAY = "memref<100000xf64>"
 HEAD = f"%A: {ARRAY}, %x: f64, %n: index"
 STORE = f"affine.store %x, %A[%i] : {ARRAY}"
@@ -12,10 +15,12 @@ STORE = f"affine.store %x, %A[%i] : {ARRAY}"
 
 @dataclass(frozen=True)
 class Program:
-    """A program by its size, with the smallest size that is worth a measurement."""
+    """A program by its size, with the smallest size that is worth a measurement, and the largest one."""
 
     text: Callable[[int], str]
     start: int
+    most: int | None = None
+    """The largest size that there is, where there is one."""
 
 
 def _function(lines: Iterable[str], name: str = "f") -> str:
@@ -47,6 +52,45 @@ def _functions(n: int) -> str:
 def _nest(n: int) -> str:
     loops = (f"affine.for %i{k} = 0 to %n {{" for k in range(n))
     return _function((*loops, f"affine.store %x, %A[%i{n - 1}] : {ARRAY}", "}" * n))
+
+
+def _nest_of_quotients(n: int) -> str:
+    loops = (f"affine.for %i{k} = 0 to %n {{" for k in range(n))
+    index = ", ".join(f"%i{k} mod 2, %i{k} floordiv 2" for k in range(n))
+    array = f"memref<{'?x' * (2 * n)}f64>"
+    inside = (f"%v = affine.load %B[{index}] : {array}", f"affine.store %v, %C[{index}] : {array}")
+    return _function((*loops, *inside, "}" * n)).replace(HEAD, f"{HEAD}, %B: {array}, %C: {array}")
+
+
+def _choice(n: int) -> str:
+    """One of n + 1 cases: each further one stands in the other branch of the one before."""
+    cases = (
+        f"affine.if affine_set<(d0) : (d0 - {k} == 0)>(%i) {{ affine.store %x, %A[{k}] : {ARRAY} }} else {{"
+        for k in range(n)
+    )
+    return _function(("affine.for %i = 0 to 1000 {", *cases, STORE, "}" * (n + 1)))
+
+
+def _results(n: int) -> str:
+    """The smallest of n numbers, and a loop that ends at the smallest of n."""
+    exprs = ", ".join(f"d0 * {k + 1} + {k}" for k in range(n))
+    least = f"%m = affine.min affine_map<(d0) -> ({exprs})>(%n)"
+    loop = f"affine.for %i = 0 to min affine_map<(d0) -> ({exprs})>(%n) {{ {STORE} }}"
+    return _function((least, loop, f"affine.store %x, %A[symbol(%m)] : {ARRAY}"))
+
+
+def _carried(n: int) -> str:
+    """A loop that carries n numbers, each of which is the next one an iteration later."""
+    inits, types = ", ".join(f"%a{k} = %x" for k in range(n)), ", ".join(["f64"] * n)
+    rotated = ", ".join(f"%a{(k + 1) % n}" for k in range(n))
+    loop = f"%r:{n} = affine.for %i = 0 to %n iter_args({inits}) -> ({types}) {{ affine.yield {rotated} : {types} }}"
+    return _function((loop, f"affine.store %r#0, %A[0] : {ARRAY}"))
+
+
+def _lanes(n: int) -> str:
+    type = f"{ARRAY}, vector<{n}xf64>"
+    load, store = f"%v = affine.vector_load %A[%i] : {type}", f"affine.vector_store %w, %A[%i] : {type}"
+    return _function(("affine.for %i = 0 to 1000 {", load, f"%w = arith.addf %v, %v : vector<{n}xf64>", store, "}"))
 
 
 def _nested(step: str) -> Callable[[int], str]:
@@ -132,7 +176,13 @@ PROGRAMS: Mapping[str, Program] = {
         10,
     ),
     "functions": Program(_functions, 25),
-    "nest": Program(_nest, 8),
+    "loops alike": Program(_each(f"affine.for %i = 0 to %n {{ %v = affine.load %A[%i + 1] : {ARRAY}\n{STORE} }}"), 25),
+    "nest": Program(_nest, 8, DEEPEST),
+    "quotients": Program(_nest_of_quotients, 4, DEEPEST),
+    "choice": Program(_choice, 8, DEEPEST - 1),
+    "results": Program(_results, 250),
+    "carried": Program(_carried, 100),
+    "lanes": Program(_lanes, 512, MOST_LANES),
     "floordiv of sums": Program(_nested("({e} floordiv {k} + %i mod {k})"), 4),
     "mod of mod": Program(_nested("({e} + {k}) mod {m}"), 4),
     "ceildiv": Program(_nested("({e} + %i) ceildiv {k}"), 4),

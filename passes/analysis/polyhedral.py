@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from affdsl.errors import AffdslError, public
-from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value, parts_of
 
 
 class _Later:
@@ -63,9 +63,9 @@ Answer = TypeVar("Answer")
 
 BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
-MOST_LOOPS = 20
-"""Loops inside each other, beyond which isl is not asked: an operation of its takes ever longer, and it is asked about
-each loop. What takes 10 milliseconds for 10 loops takes 4 seconds for 30."""
+MOST_LOOPS, MOST_QUOTIENTS = 20, 16
+"""Loops inside each other, and quotients of one set, beyond which isl is not asked (decision 71): an operation of its
+takes ever longer, and it is asked about each loop. What takes 10 milliseconds for 10 loops takes 4 seconds for 30."""
 _ZERO = Affine()
 
 
@@ -162,19 +162,21 @@ def set_of(constraints: Iterable[Constraint], dims: Sequence[Value], params: Seq
 
     Raises UnknownError where one is semi-affine, and where there are too many dims.
     """
-    return _place_of_loops(dims, params).set(constraints)
+    listed = tuple(constraints)
+    return _place_of_loops(dims, params, [c.expr for c in listed]).set(listed)
 
 
 def map_of(
     exprs: Sequence[Affine], constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()
 ) -> isl.Map:
     """From the points of dims where all constraints hold to the values of exprs. Raises UnknownError as `set_of`."""
-    place = _place_of_loops(dims, params)
+    listed = tuple(constraints)
+    place = _place_of_loops(dims, params, [*exprs, *(c.expr for c in listed)])
     images = isl.AffList.alloc(context(), len(exprs))
     for expr in exprs:
         images = images.add(place.aff(expr))
     function = isl.MultiAff.from_aff_list(place.to(len(exprs)), images)
-    return isl.Map.from_multi_aff(function).intersect_domain(place.set(constraints))
+    return isl.Map.from_multi_aff(function).intersect_domain(place.set(listed))
 
 
 Points = TypeVar("Points", "Set", "Map")
@@ -522,9 +524,11 @@ def _place(dims: Sequence[Atom], params: Sequence[Value] = ()) -> _Place:
     return found
 
 
-def _place_of_loops(dims: Sequence[Value], params: Sequence[Value]) -> _Place:
+def _place_of_loops(dims: Sequence[Value], params: Sequence[Value], exprs: Sequence[Affine]) -> _Place:
     if len(dims) > MOST_LOOPS:
         raise UnknownError(f"isl is not asked about more than {MOST_LOOPS} loops inside each other")
+    if sum(isinstance(part, FloorDiv) for part in parts_of(*exprs)) > MOST_QUOTIENTS:
+        raise UnknownError(f"isl is not asked about more than {MOST_QUOTIENTS} quotients together")
     return _place(dims, params)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.nesting import is_too_deep
 from affdsl.ir.traverse import with_fields
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import IllegalTransform
@@ -28,7 +29,8 @@ def affine_loop_tile(
 
         for i = 0 to n { S(i) }   ->   for ii = 0 to n step 4 { for i = ii to min(ii + 4, n) { S(i) } }
 
-    Bands stay whose bounds depend on loops of the band, and bands that carry values.
+    Bands stay whose bounds depend on loops of the band, and bands that carry values; so does a function that would get
+    too many loops inside each other.
 
     Parameters
     ----------
@@ -61,9 +63,10 @@ def affine_loop_tile(
                 body.append(tiled_band(band, sizes, dependences, trips, split, ()))
             except IllegalTransform:
                 body.append(op)
-        return function if all(a is b for a, b in zip(body, function.body, strict=True)) else with_fields(
-            function, body=tuple(body)
-        )  # fmt: skip
+        if all(a is b for a, b in zip(body, function.body, strict=True)):
+            return function
+        made = with_fields(function, body=tuple(body))
+        return function if is_too_deep(made) else made
 
     body = tuple(tiled(op) if isinstance(op, Func) else op for op in module.body)
     return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)

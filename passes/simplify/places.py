@@ -18,7 +18,7 @@ from affdsl.passes.simplify.ranges import Range, between, point
 OpT = TypeVar("OpT", bound=Op)
 Rule = Callable[[Op, Context], Op | Iterable[Op] | None]
 MOST_REWRITES = 1000
-"""Of one operation: loops that run once, inside each other, are as many as may be inside each other, some times each."""
+"""Of one operation and what stands in its place: loops that run once may be many inside each other."""
 
 
 def places(root: Op) -> Iterator[tuple[Op, Context]]:
