@@ -16,11 +16,11 @@ from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.recurrences import hands_on_integers, sums_floats_up
-from affdsl.codegen.c.types import number_type, scalar, value_type
+from affdsl.codegen.c.types import NumberType, number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.types import IndexType, ScalarType, VectorType
+from affdsl.ir.types import IndexType, VectorType
 from affdsl.passes.analysis.lookups import lookups
 
 
@@ -170,7 +170,7 @@ def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
     yield_vectors(c, vectors)
 
 
-def _assign_at_once(c: Context, parts: Sequence[tuple[str, Code, ScalarType]]) -> None:
+def _assign_at_once(c: Context, parts: Sequence[tuple[str, Code, NumberType]]) -> None:
     """Assign values to variables that other values may read: those have to be written first, or their value is kept.
 
     The first one that nobody waits for is next, as it was given.

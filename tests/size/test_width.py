@@ -103,13 +103,13 @@ def test_a_vector_of_the_language_has_no_more_lanes_than_is_said():
 
         @af.kernel
         def long(x: af.f64[N]):
-            af.vector_store(x, 0, af.vector_load(x, 0, 5000))
+            af.vector_store(af.vector_load(x, 0, 5000), x, 0)
 
     with pytest.raises(af.ProgramTypeError, match="64 x 65 lanes"):
 
         @af.kernel
         def wide(x: af.f64[N, N]):
-            af.vector_store(x, (0, 0), af.vector_load(x, (0, 0), (64, 65)))
+            af.vector_store(af.vector_load(x, (0, 0), (64, 65)), x, (0, 0))
 
 
 @af.kernel
