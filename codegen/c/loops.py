@@ -16,11 +16,11 @@ from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.recurrences import hands_on_integers, sums_floats_up
-from affdsl.codegen.c.types import NumberType, number_type, scalar, value_type
+from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.types import IndexType, VectorType
+from affdsl.ir.types import IndexType, NumberType, VectorType
 from affdsl.passes.analysis.lookups import lookups
 
 
