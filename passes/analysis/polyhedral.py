@@ -63,7 +63,7 @@ Answer = TypeVar("Answer")
 
 BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
-MOST_LOOPS, MOST_QUOTIENTS = 20, 10
+MOST_LOOPS, MOST_QUOTIENTS = 20, 24
 """Loops inside each other, and quotients of one set, beyond which isl is not asked (decision 71): an operation of its
 takes ever longer, and it is asked about each loop. What takes 10 milliseconds for 10 loops takes 4 seconds for 30."""
 _ZERO = Affine()
