@@ -536,7 +536,7 @@ class Parser(AttributeReader):
 
 def _levels(open_ops: Sequence[tuple[Reading | None, Head | None, list[Op]]]) -> int:
     """How many loops and branches are open: all operations but the outermost module and the function in it."""
-    names = [head.name.strip('"') for _, head, _ in open_ops if head is not None]
+    names = [head.name.strip('"') for _, head, _ in open_ops[:3] if head is not None]
     outermost = [names.pop(0) for of in (_MODULES, _FUNCTIONS) if names and names[0] in of]
     return len(open_ops) - 1 - len(outermost)
 
