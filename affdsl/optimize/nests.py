@@ -23,6 +23,7 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.passes.analysis.trip_count import TripCount, trip_counts
+from affdsl.passes.lowering.split_vectors import NARROWEST_FLOAT
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
@@ -261,11 +262,16 @@ def lanes_of(nest: Nest, options: Options) -> int:
     types = [a.buffer.type.element for a in nest.accesses]
     if has_complex_numbers(nest):
         raise UnfitError("its numbers are complex, and lanes of vectors are real: the compiler of C makes its vectors")
-    bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
+    bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
     lanes = options.target.lanes(max(bits)) if bits else 1
     if lanes < 2 or len(bits) != len(types):
         raise UnfitError("a register has no two of its numbers")
     return lanes
+
+
+def bits_in_register(type: FloatType | IntegerType) -> int:
+    """How many bits of a register a number takes: narrow floats are computed with as floats."""
+    return max(type.width, NARROWEST_FLOAT) if isinstance(type, FloatType) else type.width
 
 
 def has_complex_numbers(nest: Nest) -> bool:

@@ -14,10 +14,11 @@ from affdsl.garbage import uncollected
 from affdsl.ir.dialects import arith
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize import roots, versions
-from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.nests import bits_in_register, names_in, nests
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
@@ -123,7 +124,9 @@ def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> 
     """The schedule where what a loop computes rounds in another way, if it has operations of a kind for that."""
     iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
     loops = [op for op in walk(s.function) if iv is not None and iv in op.binds()]
-    if not any(isinstance(op, arith.Binary) and op.kind == kind for loop in loops for op in walk(loop)):
+    if not any(
+        isinstance(op, arith.Binary) and op.kind == kind and _pays(verb, op) for loop in loops for op in walk(loop)
+    ):
         return s
     for steps in _ways_to_round(verb, options):
         made = copy(s)
@@ -132,6 +135,12 @@ def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> 
                 getattr(made, step)(name, **keywords)
             return made
     return s
+
+
+def _pays(verb: str, op: arith.Binary) -> bool:
+    """Whether an operation is quicker in another way: no machine rounds a * b + c once to a narrow float."""
+    type = op.result.type.element if isinstance(op.result.type, VectorType) else op.result.type
+    return verb != "contract" or not isinstance(type, FloatType) or type.width == bits_in_register(type)
 
 
 def _ways_to_round(verb: str, options: Options) -> Iterator[Sequence[tuple[str, Mapping[str, bool]]]]:

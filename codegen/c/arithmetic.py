@@ -8,9 +8,9 @@ from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code, negate
 from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
+from affdsl.codegen.c.narrow_floats import computed_lanes
 from affdsl.codegen.c.products import rounded_apart
 from affdsl.codegen.c.types import number_type, scalar, value_type
-from affdsl.codegen.c.vector_types import computed
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, ub
@@ -43,7 +43,7 @@ def compute(c: Context, op: Op) -> None:
     if not has_vectors(op):
         c.values.define(result, arithmetic(c, op, c.values.of))
         return
-    if (shown := computed(c, op)) is not None:
+    if (shown := computed_lanes(c, op)) is not None:
         keep_vector(c, result, shown)
         return
     single = {v: c.values.again(v) for v in dict.fromkeys(op.reads()) if not isinstance(v.type, VectorType)}

@@ -266,53 +266,53 @@ def _float_helper(name: str, stem: str, on: str) -> Helper:
     return Helper(_function(type, name, parameters.replace("T", type), body), headers=("math.h",))
 
 
-def _narrow_float(name: str, fraction: int, bias: int) -> dict[str, Helper]:
-    """Conversions between the bits of a narrow float (sign, exponent, fraction) and numbers, ties to even."""
-    drop = 52 - fraction
-    exponent_mask = ((1 << 15) - 1) & ~((1 << fraction) - 1)
-    smallest = 1 - bias  # the exponent of the smallest normal number
-    bits = _function(
-        "uint16_t", f"{name}_bits", "double a",
-        "uint64_t u, v;\n"
-        "memcpy(&u, &a, sizeof u);\n"
-        "const uint32_t sign = (uint32_t)(u >> 48) & 0x8000u;\n"
-        "u &= UINT64_C(0x7fffffffffffffff);\n"
-        "if (u > UINT64_C(0x7ff0000000000000))\n"
-        f"    return (uint16_t)(sign | 0x{exponent_mask | 1 << fraction - 1:x}u"
-        f" | (uint32_t)(u >> {drop} & 0x{(1 << fraction) - 1:x}u));\n"
-        f"if (u >= UINT64_C(0x{(bias + 1 + 1023) << 52:x}))\n"
-        f"    return (uint16_t)(sign | 0x{exponent_mask:x}u);\n"
-        f"if (u < UINT64_C(0x{(smallest + 1023) << 52:x})) {{ /* subnormal: let an addition round */\n"
-        f"    const double shifted = (a < 0 ? -a : a) + 0x1p{smallest - fraction + 52};\n"
-        "    memcpy(&v, &shifted, sizeof v);\n"
-        "    return (uint16_t)(sign | (uint32_t)(v & 0xffffu));\n"
-        "}\n"
-        f"u += UINT64_C(0x{(1 << drop - 1) - 1:x}) + (u >> {drop} & 1u);\n"
-        f"return (uint16_t)(sign | (uint32_t)((u - UINT64_C(0x{(1023 - bias) << 52:x})) >> {drop}));",
-    )  # fmt: skip
-    if name == "bf16":
-        widen = (
-            "const uint32_t u = (uint32_t)bits << 16;\nfloat value;\nmemcpy(&value, &u, sizeof value);\nreturn value;"
-        )
-    else:
-        widen = (
-            "const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;\n"
-            "uint32_t u = rest >= 0x7c00u ? rest << 13 | 0x7f800000u : (rest << 13) + 0x38000000u;\n"
-            "if (rest < 0x0400u) {\n"
-            "    const float tiny = (float)rest * 0x1p-24f;\n"
-            "    memcpy(&u, &tiny, sizeof u);\n"
-            "}\n"
-            "u |= sign;\n"
-            "float value;\nmemcpy(&value, &u, sizeof value);\nreturn value;"
-        )
+# Without a branch: a compiler copies these into each place and each lane, and what follows a branch for each way.
+_TO_F16 = """\
+uint32_t u, v;
+memcpy(&u, &a, sizeof u);
+const uint32_t sign = u >> 16 & 0x8000u;
+u &= 0x7fffffffu;
+float shifted;
+memcpy(&shifted, &u, sizeof shifted);
+shifted += 0.5f; /* rounds what is subnormal */
+memcpy(&v, &shifted, sizeof v);
+const uint32_t is_tiny = MASK(u < 0x38800000u), is_large = MASK(u > 0x477fffffu), is_nan = MASK(u > 0x7f800000u);
+const uint32_t normal = (u + 0xc8000fffu + (u >> 13 & 1u)) >> 13;
+const uint32_t large = 0x7c00u | (is_nan & (0x200u | (u >> 13 & 0x3ffu)));
+const uint32_t found = (is_tiny & (v - 0x3f000000u)) | (~is_tiny & normal);
+return (uint16_t)(sign | (is_large & large) | (~is_large & found));"""
+_TO_BF16 = """\
+uint32_t u;
+memcpy(&u, &a, sizeof u);
+const uint32_t is_nan = MASK((u & 0x7fffffffu) > 0x7f800000u), nearest = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
+return (uint16_t)((is_nan & (u >> 16 | 0x40u)) | (~is_nan & nearest));"""
+_OF_F16 = """\
+const uint32_t rest = bits & 0x7fffu, is_tiny = MASK(rest < 0x400u), is_large = MASK(rest > 0x7bffu);
+const float tiny = (float)(int32_t)rest * 0x1p-24f;
+uint32_t u;
+memcpy(&u, &tiny, sizeof u);
+u = (is_tiny & u) | (~is_tiny & ((rest << 13) + 0x38000000u + (is_large & 0x38000000u)));
+u |= (uint32_t)(bits & 0x8000u) << 16;
+float value;
+memcpy(&value, &u, sizeof value);
+return value;"""
+_OF_BF16 = """\
+const uint32_t u = (uint32_t)bits << 16;
+float value;
+memcpy(&value, &u, sizeof value);
+return value;"""
+
+
+def _narrow_float(name: str, to_bits: str, of_bits: str) -> dict[str, Helper]:
+    """Conversions between the bits of a narrow float and floats, to nearest, ties to even."""
+    headers = ("stdint.h", "string.h")
+    rounded = f"return {name}_value({name}_bits(a));"
+    to_bits, of_bits = (re.sub(r"MASK(\(.*?\))", r"0u - (uint32_t)\1", body) for body in (to_bits, of_bits))
     return {
-        f"{name}_bits": Helper(bits, headers=("stdint.h", "string.h")),
-        f"{name}_value": Helper(
-            _function("float", f"{name}_value", "uint16_t bits", widen), headers=("stdint.h", "string.h")
-        ),
+        f"{name}_bits": Helper(_function("uint16_t", f"{name}_bits", "float a", to_bits), headers=headers),
+        f"{name}_value": Helper(_function("float", f"{name}_value", "uint16_t bits", of_bits), headers=headers),
         f"round_{name}": Helper(
-            _function("float", f"round_{name}", "double a", f"return {name}_value({name}_bits(a));"),
-            (f"{name}_bits", f"{name}_value"),
+            _function("float", f"round_{name}", "float a", rounded), (f"{name}_bits", f"{name}_value")
         ),
     }
 
@@ -390,14 +390,14 @@ def _complex(name: str, part: str, suffix: str) -> dict[str, Helper]:
 def _directed(name: str) -> dict[str, Helper]:
     """Roundings from double to a narrower float that are not to nearest, ties to even."""
     nearest, after = {
-        "f16": ("round_f16(a)", "return f16_value((uint16_t)(f16_bits(a) + (uint32_t)away));"),
-        "bf16": ("round_bf16(a)", "return bf16_value((uint16_t)(bf16_bits(a) + (uint32_t)away));"),
+        "f16": ("round_f16(odd_f32(a))", "return f16_value((uint16_t)(f16_bits(a) + (uint32_t)away));"),
+        "bf16": ("round_bf16(odd_f32(a))", "return bf16_value((uint16_t)(bf16_bits(a) + (uint32_t)away));"),
         "f32": (
             "(float)a",
             "uint32_t u;\nmemcpy(&u, &a, sizeof u);\nu += (uint32_t)away;\nmemcpy(&a, &u, sizeof a);\nreturn a;",
         ),
     }[name]
-    narrow = () if name == "f32" else (f"round_{name}", f"{name}_bits", f"{name}_value")
+    narrow = () if name == "f32" else ("odd_f32", f"round_{name}", f"{name}_bits", f"{name}_value")
     beside = f"beside_{name}"
     modes = {
         "downward": f"return (double)b > a ? {beside}(b, b > 0 ? -1 : 1) : b;",
@@ -410,7 +410,7 @@ def _directed(name: str) -> dict[str, Helper]:
         beside: Helper(
             "/* the number next to a: away from zero for 1, toward it for -1 */\n"
             + _function("float", beside, "float a, int away", after),
-            narrow[1:],
+            narrow[2:],
             headers=("stdint.h", "string.h"),
         ),
         **{
@@ -462,8 +462,25 @@ _FIXED: dict[str, Helper] = {
             "return ah * bh + (middle >> 32) + (cross >> 32);",
         )
     ),
-    **_narrow_float("f16", 10, 15),
-    **_narrow_float("bf16", 7, 127),
+    **_narrow_float("f16", _TO_F16, _OF_F16),
+    **_narrow_float("bf16", _TO_BF16, _OF_BF16),
+    "odd_f32": Helper(
+        "/* a as a float, rounded to odd: rounding it again to a narrower one is then exact */\n"
+        + _function(
+            "float",
+            "odd_f32",
+            "double a",
+            "float b = (float)a;\n"
+            "const double c = (double)b;\n"
+            "uint32_t u;\n"
+            "memcpy(&u, &b, sizeof u);\n"
+            "const uint32_t less = fabs(c) < fabs(a), more = fabs(c) > fabs(a);\n"
+            "u += (0u - (~u & 1u)) & (less - more);\n"
+            "memcpy(&b, &u, sizeof b);\n"
+            "return b;",
+        ),
+        headers=("stdint.h", "string.h", "math.h"),
+    ),
     **_directed("f16"),
     **_directed("bf16"),
     **_directed("f32"),

@@ -83,10 +83,10 @@ def headers_of(shown: Code, unit: Unit) -> Code:
     return shown
 
 
-def rounded(value: Code, type: ScalarType, unit: Unit) -> Code:
-    """value rounded to a narrow float type; other types are what C computed."""
+def rounded(value: Code, type: ScalarType, unit: Unit, *, is_double: bool = False) -> Code:
+    """value, a float or a double, rounded to a narrow float type; other types are what C computed."""
     if isinstance(type, FloatType) and type.name in ("f16", "bf16"):
-        return call(unit.helper(f"round_{type.name}"), value)
+        return call(unit.helper(f"round_{type.name}"), call(unit.helper("odd_f32"), value) if is_double else value)
     return value
 
 
@@ -153,7 +153,7 @@ def fma(type: ScalarType, a: Code, b: Code, c: Code, unit: Unit) -> Code:
         case FloatType("f32"):
             return _call(unit, "fmaf", a, b, c)
         case _:
-            return rounded(call(unit.helper("odd_fma"), a, b, c), type, unit)
+            return rounded(call(unit.helper("odd_fma"), a, b, c), type, unit, is_double=True)
 
 
 def compare(predicate: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> Code:
@@ -195,7 +195,7 @@ def convert(
             return _bitcast(source, target, operand, unit)
         case (("extf" | "truncf"), _, FloatType(name)):
             if name in ("f16", "bf16"):
-                return rounded(operand, target, unit)
+                return rounded(operand, target, unit, is_double=value_type(source) == "double")
             return operand if value_type(source) == value_type(target) else cast(value_type(target), operand)
         case (("sitofp" | "uitofp"), IntegerType(bits), FloatType()):
             return _to_float(operand, bits, target, unit, signed=kind == "sitofp")
@@ -272,7 +272,7 @@ def _function(kind: str, type: FloatType, unit: Unit, *operands: Code) -> Code:
         shown = _call(unit, name if type.name == "f64" else f"{name}f", *operands)
         return rounded(shown, type, unit)
     shown = call(unit.helper("power_f64"), *operands) if kind == "powf" else _call(unit, name, *operands)
-    return cast("float", shown) if type.name == "f32" else rounded(shown, type, unit)
+    return cast("float", shown) if type.name == "f32" else rounded(shown, type, unit, is_double=True)
 
 
 def _compare_floats(predicate: str, left: Code, right: Code, unit: Unit) -> Code:
@@ -318,7 +318,7 @@ def _to_float(operand: Code, bits: int, target: FloatType, unit: Unit, *, signed
     if target.name in ("f16", "bf16"):
         if bits > 53:
             number = call(unit.helper("odd_i64" if signed else "odd_u64"), number)
-        return rounded(cast("double", number), target, unit)
+        return rounded(cast("double", number), target, unit, is_double=True)
     return cast(value_type(target), number)
 
 

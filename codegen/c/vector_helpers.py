@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from affdsl.codegen.c import narrow_helpers
 from affdsl.codegen.c.helpers import Helper
 from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
 from affdsl.codegen.targets.avx2 import AVX2
@@ -105,6 +106,7 @@ _PORTABLE = (
     | _DOTS
     | IN_DOUBLES
     | _NEAR
+    | dict(narrow_helpers.PORTABLE)
     | {
         "scaled": ("V", "const V *a, const M *n", _SCALED),
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
@@ -169,6 +171,7 @@ _SHUFFLE = """\
 """Lanes by number, which must be constants: any of two vectors (shuffle), or such as follow each other (spliced)."""
 
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
+_ALWAYS_INLINE = "static inline __attribute__((always_inline))"
 _HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)} | dict.fromkeys((*IN_DOUBLES, *_NEAR), ("math.h",))
 LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
 
@@ -190,7 +193,7 @@ def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:
         return (near,) if KINDS[stem].is_exact else (("CLOSE_TO_MIDDLE", "f64", lanes // 2), near)
     if stem in _NEAR:
         return tuple((macro, element, lanes) for macro in called(stem.removeprefix("near_")))
-    return ()
+    return tuple((other, element, lanes) for other in narrow_helpers.calls(stem).values())
 
 
 def _where_called(near: str, lanes: int) -> str:
@@ -227,7 +230,8 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
         texts = [f"#{'el' * (k > 0)}if {condition}\n{_indented(row)}" for k, (condition, row) in enumerate(cases)]
         body = "\n".join([*texts, "#else", body, "#endif"])
     name = vector_helper_name(stem, element, lanes)
-    head = f"static inline __attribute__((always_inline)) {result} {name}({parameters})"
+    inlined = "static __attribute__((noinline))" if stem == narrow_helpers.ALONE else _ALWAYS_INLINE
+    head = f"{inlined} {result} {name}({parameters})"
     text = _instantiated(f"{head}\n{{\n{body}\n}}", stem, element, lanes)
     if stem in _NEAR:
         text = f"#if {_where_called(stem, lanes)}\n{text}\n#endif"
@@ -272,6 +276,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     words["NAME"] = vector_helper_name(stem, element, lanes)
     if stem in _NEAR:
         words |= {macro: vector_helper_name(macro, element, lanes) for macro in MACROS}
+    words |= {word: vector_helper_name(other, element, lanes) for word, other in narrow_helpers.calls(stem).items()}
     return "".join(words.get(word, word) for word in _words(text))
 
 

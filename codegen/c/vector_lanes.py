@@ -28,7 +28,7 @@ from affdsl.codegen.c.lanes import (
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.types import width
-from affdsl.codegen.c.vector_types import is_native, lane_in, on_vectors, whole
+from affdsl.codegen.c.vector_types import is_native, lane_in, lane_kind, on_vectors, whole
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
@@ -152,7 +152,7 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
         first, lanes = op.mask[0], shape[0]
         follows = 0 <= first < lanes and op.mask == tuple(range(first, first + lanes))
         stem = "spliced" if follows else "shuffle"
-        keep_vector(c, op.result, on_vectors(c, stem, lane_type(op.result), lanes, left, right, *order))
+        keep_vector(c, op.result, on_vectors(c, stem, lane_kind(c, op.result), lanes, left, right, *order))
         return
     rows = (vector_type(op.left).shape or (1,))[0]
     nothing = tables.headers_of(tables.literal(0, lane_type(op.result)), c.unit)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from math import prod
 
-from affdsl.codegen.c import tables
+from affdsl.codegen.c import narrow_floats, tables
 from affdsl.codegen.c.buffers import Buffer
 from affdsl.codegen.c.checks import called, check_divisors, checked, literally, sizes_of, stop_if
 from affdsl.codegen.c.context import Context
@@ -33,6 +33,7 @@ from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.c.vector_types import (
     Mask,
     in_memory,
+    is_narrow,
     is_native,
     lane_in,
     lane_kind,
@@ -46,7 +47,7 @@ from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.load_order import is_kept_ahead
 from affdsl.ir.streaming import streamed_from
-from affdsl.ir.types import INDEX, MemRefType, ScalarType
+from affdsl.ir.types import INDEX, FloatType, MemRefType, ScalarType
 from affdsl.passes.analysis.lookups import BYTE, BYTES
 
 
@@ -135,6 +136,9 @@ def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Valu
     """result = consecutive elements where mask is set, which alone are read."""
     kind = lane_kind(c, result)
     pointer = _pointer(buffer, at)
+    if is_narrow(result):
+        keep_vector(c, result, narrow_floats.masked_load(c, result, pointer, mask, otherwise))
+        return
     lanes = prod(vector_type(result).shape)
     keep_vector(c, result, on_vectors(c, "masked_load", kind, lanes, pointer, Mask(mask), otherwise))
 
@@ -143,6 +147,9 @@ def _masked_store(c: Context, buffer: Buffer, value: Value, at: Code, mask: Valu
     """Consecutive elements = value where mask is set; the others are not touched."""
     kind = lane_kind(c, value)
     pointer = _pointer(buffer, at, const=False)
+    if is_narrow(value):
+        c.lines.add(f"{narrow_floats.masked_store(c, value, pointer, mask)};")
+        return
     lanes = prod(vector_type(value).shape)
     c.lines.add(f"{on_vectors(c, 'masked_store', kind, lanes, pointer, Mask(mask), value)};")
 
@@ -151,7 +158,7 @@ def _pointer(buffer: Buffer, at: Code, *, const: bool = True) -> Code:
     """The address of an element; C lets a pointer to signed numbers read unsigned ones."""
     shown = code(f"&{at.at(UNARY)}", UNARY, at)
     kind = element(buffer.type)
-    if stored_type(kind, buffer.unsigned) == value_type(kind):
+    if isinstance(kind, FloatType) or stored_type(kind, buffer.unsigned) == value_type(kind):
         return shown
     return cast(f"{'const ' if const else ''}{value_type(kind)} *", shown)
 
@@ -179,7 +186,9 @@ def _load_vector(
     start = _along(c, op, start, memref, result, mask)
     if mask is None and _is_contiguous(c, buffer, result):
         at = _element_at(c, buffer, place_in(c, buffer, start))
-        if c.values.uses[result] > 1:
+        if is_narrow(result):
+            keep_vector(c, result, narrow_floats.loaded(c, result, _pointer(buffer, at)))
+        elif c.values.uses[result] > 1:
             keep_vector(c, result, on_vectors(c, "loaded", lane_kind(c, result), prod(shape), _pointer(buffer, at)))
         else:
             keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))
@@ -209,6 +218,9 @@ def _store_vector(
     c.writes(buffer)
     if mask is None and _is_contiguous(c, buffer, value):
         at = _element_at(c, buffer, place_in(c, buffer, start))
+        if is_narrow(value):
+            c.lines.add(f"{narrow_floats.stored(c, value, _pointer(buffer, at, const=False))};")
+            return
         line = _line(c, op, buffer, kind, prod(vector_type(value).shape))
         if line is not None:
             pointer = _pointer(buffer, at, const=False)

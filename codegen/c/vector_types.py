@@ -21,7 +21,7 @@ from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, V
 _ELEMENTS: tuple[ScalarType, ...] = (
     FloatType("f32"), FloatType("f64"), *(IntegerType(bits) for bits in (8, 16, 32, 64)),
 )  # fmt: skip
-_OPERATORS = {
+OPERATORS = {
     "addf": "+", "subf": "-", "mulf": "*", "divf": "/",
     "addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^",
 }  # fmt: skip
@@ -173,7 +173,9 @@ def computed(c: Context, op: Op) -> Code | None:
 
 def fused(c: Context, op: math.Fma | vector.Fma) -> Code | None:
     """a * b + c, rounded once; None for lanes that C does not compute with."""
-    return _helped(c, "fma", op.result, op.a, op.b, op.c) if is_native(c, _vector(op.result)) else None
+    if not is_native(c, _vector(op.result)) or is_narrow(op.result):
+        return None
+    return _helped(c, "fma", op.result, op.a, op.b, op.c)
 
 
 def _binary(c: Context, op: arith.Binary) -> Code | None:
@@ -182,15 +184,15 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
     if (power := c.powers.get(op)) is not None:
         return _scaled(c, op, power)
     if is_mask(op.result):
-        return infix(_OPERATORS[kind], whole(c, op.left), whole(c, op.right)) if kind in _BITS else None
+        return infix(OPERATORS[kind], whole(c, op.left), whole(c, op.right)) if kind in _BITS else None
     if kind in _WRAPPING:
         bits = width(element)
         unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes)
         left, right = (cast(unsigned, whole(c, v)) for v in (op.left, op.right))
-        return cast(type_name(c, op.result), infix(_OPERATORS[kind], left, right))
-    if kind in _OPERATORS:
+        return cast(type_name(c, op.result), infix(OPERATORS[kind], left, right))
+    if kind in OPERATORS:
         either = _scalar_or_whole if isinstance(element, FloatType) else whole
-        return infix(_OPERATORS[kind], either(c, op.left), either(c, op.right))
+        return infix(OPERATORS[kind], either(c, op.left), either(c, op.right))
     if kind in _SHIFTS:
         return _shifted(c, op)
     if kind in _DIVISIONS:
@@ -391,7 +393,7 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
     if target == FloatType("f64") and size == 32 and op.kind in ("extf", "sitofp", "index_cast"):
         kind = suffix(source)
         type = c.unit.vector_type(kind, value_type(source), prod(_vector(op.result).shape))
-        return call(_helper(c, f"from_{kind}", op.result), _address_of(c, type, shown))
+        return call(_helper(c, f"from_{kind}", op.result), address_of(c, type, shown))
     if isinstance(source, IntegerType) and isinstance(target, IntegerType):
         return _shortened(c, shown, source.width, target.width, prod(_vector(op.result).shape))
     return converted(name, shown)
@@ -424,7 +426,7 @@ def _by_way(c: Context, stem: str, source: ScalarType, bits: int, shown: Code, l
     element = f"i{bits}"
     for kind in types_between(stem, element, lanes):
         _integers(c, kind, lanes)
-    return call(c.unit.vector_helper(stem, element, lanes), _address_of(c, _named(c, source, lanes), shown))
+    return call(c.unit.vector_helper(stem, element, lanes), address_of(c, _named(c, source, lanes), shown))
 
 
 def _saturated(c: Context, op: arith.Cast) -> Code:
@@ -450,7 +452,7 @@ def _between(
     type = _named(c, kind, lanes)
     for stem, end in zip(stems, ends, strict=True):
         edge = call(c.unit.vector_helper("all", suffix(kind), lanes), number(end))
-        shown = call(c.unit.vector_helper(stem, suffix(kind), lanes), *(_address_of(c, type, v) for v in (shown, edge)))
+        shown = call(c.unit.vector_helper(stem, suffix(kind), lanes), *(address_of(c, type, v) for v in (shown, edge)))
     return shown
 
 
@@ -458,13 +460,13 @@ def _widened(c: Context, op: arith.Cast, shown: Code, sign: str, target: Integer
     """Integers as wider ones, by a function that knows an instruction for it."""
     lanes, kind = prod(_vector(op.result).shape), f"{sign}{width(lane_kind(c, op.operand))}"
     helper = c.unit.vector_helper(f"from_{kind}", suffix(target), lanes)
-    return call(helper, _address_of(c, _integers(c, kind, lanes), shown))
+    return call(helper, address_of(c, _integers(c, kind, lanes), shown))
 
 
 def address(c: Context, kind: str, value: Value) -> Code:
     """The address of a vector of integers, as such of a kind: u8, say."""
     type, shown = _integers(c, kind, prod(_vector(value).shape)), whole(c, value)
-    return _address_of(c, type, shown if kind[0] == "i" else cast(type, shown))
+    return address_of(c, type, shown if kind[0] == "i" else cast(type, shown))
 
 
 def _integers(c: Context, kind: str, lanes: int) -> str:
@@ -472,7 +474,7 @@ def _integers(c: Context, kind: str, lanes: int) -> str:
     return c.unit.vector_type(kind, f"{'u' * (kind[0] == 'u')}int{kind[1:]}_t", lanes)
 
 
-def _address_of(c: Context, type: str, shown: Code) -> Code:
+def address_of(c: Context, type: str, shown: Code) -> Code:
     """The address of a variable that is, or gets, the value of an expression."""
     if shown.parts or shown.function:
         shown = c.lines.keep("", c.values.temporary, type, shown)
@@ -499,4 +501,12 @@ def _vector(value: Value) -> VectorType:
 
 
 def _element(type: VectorType) -> ScalarType:
+    """What a lane is in C: narrow floats are computed with as floats."""
+    if isinstance(type.element, FloatType) and type.element.width < 32:
+        return FloatType("f32")
     return IntegerType(64) if isinstance(type.element, IndexType) else type.element
+
+
+def is_narrow(value: Value) -> bool:
+    """Whether the lanes of a vector are narrow floats."""
+    return isinstance(value.type, VectorType) and _element(value.type) != value.type.element != IndexType()

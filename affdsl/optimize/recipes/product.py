@@ -13,7 +13,7 @@ from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, USUAL_CACHES, has_large_cache
-from affdsl.optimize.nests import Nest, nests, updates
+from affdsl.optimize.nests import Nest, bits_in_register, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -358,8 +358,8 @@ def _first(axis: int, rank: int) -> tuple[int, ...]:
 
 
 def bits_of(store: Access) -> int:
-    """How wide the elements are that are stored. Raises UnfitError where vectors have no such."""
+    """How wide in a register the elements are that are stored. Raises UnfitError where vectors have no such."""
     type = store.buffer.type.element
     if not isinstance(type, FloatType | IntegerType):
         raise UnfitError(f"vectors have no elements of type {type}")
-    return type.width
+    return bits_in_register(type)

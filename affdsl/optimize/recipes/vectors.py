@@ -16,6 +16,7 @@ from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.footprint import USUAL_CACHES, has_large_cache
 from affdsl.optimize.nests import (
     Nest,
+    bits_in_register,
     counts_inside,
     has_complex_numbers,
     has_same_statements,
@@ -269,7 +270,7 @@ def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
         return 0
     moving = [a for a in nest.accesses if not _is_still(nest, a, nest.innermost)]
     types = [a.buffer.type.element for a in moving]
-    bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
+    bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
     return options.target.lanes(max(bits)) if bits else 0
 
 
