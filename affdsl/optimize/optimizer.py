@@ -23,6 +23,7 @@ from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
+from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.parallelism import first_in_the_way
@@ -85,18 +86,21 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     left_out = options.choices.left_out
     if "chains" not in left_out:
         with _recipe("chains", notes):
-            s, chained = chains.take(copy(s), options)
+            made, chained = chains.take(copy(s), options)
+            s = require_short(made, s)
             notes.append(f"a chain of nests: {chained}")
             finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
     if "joined" not in left_out:
         with _recipe("joined", notes):
-            s, said = joined.take(copy(s), options)
+            made, said = joined.take(copy(s), options)
+            s = require_short(made, s)
             notes += said
     if "through" not in left_out:
         with _recipe("through", notes):
             begun = through.begin(copy(s), options)
             tried, _, others = _one(begun.schedule, begun.small, _for_small(options))  # while the other one is short
-            s, strips = through.finish(tried, begun, options)
+            made, strips = through.finish(tried, begun, options)
+            s = require_short(made, s)
             notes += [strips, *others]
             finished = {row.names[0] for row in s.loops() if row.depth == 0}
             beside = finished - {begun.strip}
@@ -174,9 +178,11 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
         if name not in options.choices.left_out:
             said: Notes = []
             with _recipe(f"{name} of {root}", left_out):
-                s, said = roots.take(name, copy(s), root, options)
-            if said:
-                return s, name, [*left_out, *said]
+                made, said = roots.take(name, copy(s), root, options)
+            if said and is_long(made, s, MOST):
+                left_out.append(f"{name} of {root}: left out, since {TOO_LONG}")
+            elif said:
+                return made, name, [*left_out, *said]
     return s, "", [*left_out, *_as_written(s, root)]
 
 

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import combinations
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.traverse import walk
 from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than, longer_than
 from affdsl.optimize.nests import Nest, names_in, nests, now_called
@@ -36,6 +35,7 @@ from affdsl.optimize.recipes import (
 from affdsl.optimize.recipes.apart import distribute, in_memory
 from affdsl.optimize.recipes.shared import threads_around
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
@@ -47,8 +47,6 @@ _OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 
 SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
-MOST_MORE = 2048
-"""By how many operations a recipe for one innermost loop may make a function longer."""
 SHARED_SWEEP = 256
 """How many rows and columns a sweep that threads share has at least, in the mean: one thread is as fast with fewer."""
 LEAST_VECTORS = 2
@@ -281,7 +279,7 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
             break
     else:
         return s, []
-    if _is_long(made, s):
+    if is_long(made, s):
         return s, []
     notes = [f"{root} ({row.location}): {said}"]
     inside = names_in(s, root)
@@ -303,7 +301,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             before = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
             with suppress(UnfitError):
                 made, in_turns = turns.take(s, nest, options)
-                if not _is_long(made, s):
+                if not is_long(made, s):
                     s, notes = made, [*notes, f"{nest.place}: {in_turns}"]
                     done.update(each for row in s.loops() for each in row.names if each not in before)
                     continue
@@ -363,7 +361,7 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
         except UnfitError as error:
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
-            if not _is_long(made, s):
+            if not is_long(made, s):
                 return made, [f"{nest.place}: {said}"]
             why.append(f"its code would be longer by more than {MOST_MORE} operations")
     with suppress(UnfitError):
@@ -379,12 +377,6 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
         s, several = unrolled.take(s, nest)
         said = f"one iteration after the other, {several}"
     return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
-
-
-def _is_long(made: Schedule, before: Schedule) -> bool:
-    """Whether a function is far longer than before: vectors were taken apart, and all their lanes are straight code."""
-    now, then = (sum(1 for _ in walk(s.function)) for s in (made, before))
-    return now - then > MOST_MORE
 
 
 BOOK: dict[str, Recipe] = {

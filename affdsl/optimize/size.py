@@ -1,0 +1,62 @@
+"""How much C a function becomes, by which too long straight code is not chosen: compilers take longer than it gains."""
+
+from __future__ import annotations
+
+from math import prod
+
+from affdsl.ir.core import Lanewise, Op
+from affdsl.ir.dialects import affine, arith, math, memref, vector
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, MemRefType, Type, VectorType
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.schedule import Schedule
+
+MOST_MORE = 2048
+"""By how many operations the recipe for one innermost loop may make a function longer."""
+MOST = 16384
+"""By how many any recipe may: gcc 12 takes some seconds for so many."""
+CONVERSION = {"bf16": 4, "f16": 12}
+"""How many operations of C round a float to a narrower one, or make one of its bits, or its bits of it."""
+
+
+def is_long(made: Schedule, before: Schedule, most: int = MOST_MORE) -> bool:
+    """Whether a schedule makes a function longer by more than so many operations than another one does."""
+    return made.function is not before.function and size_of(made) - size_of(before) > most
+
+
+def require_short(made: Schedule, before: Schedule) -> Schedule:
+    """The first schedule. Raises UnfitError where it makes a function far longer than the other one does."""
+    if is_long(made, before, MOST):
+        raise UnfitError(TOO_LONG)
+    return made
+
+
+TOO_LONG = f"its code would be longer by more than {MOST} operations"
+
+
+def size_of(s: Schedule) -> int:
+    """How many operations the C of a function has: those of the function, and what converts narrow floats."""
+    return sum(1 + _conversions(op) for op in walk(s.function))
+
+
+def _conversions(op: Op) -> int:
+    """How many operations convert what an operation loads, stores or computes."""
+    if isinstance(op, _ACCESSES):
+        return max((_conversion(v.type) for v in op.reads() if isinstance(v.type, MemRefType)), default=0)
+    if not isinstance(op, Lanewise) or isinstance(op, _EXACT):
+        return 0
+    in_turn = isinstance(op, math.Unary | math.Binary | math.Fma)  # a function is called for each lane
+    return sum(_conversion(v.type) * (_lanes(v.type) if in_turn else 1) for v in op.defines())
+
+
+_ACCESSES = (affine.Access, memref.Load, memref.Store, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore)
+_EXACT = (arith.Constant, arith.Select, arith.Negate)
+
+
+def _conversion(type: Type) -> int:
+    element = type.element if isinstance(type, VectorType | MemRefType) else type
+    return CONVERSION.get(element.name, 0) if isinstance(element, FloatType) else 0
+
+
+def _lanes(type: Type) -> int:
+    return prod(type.shape) if isinstance(type, VectorType) else 1
