@@ -13,7 +13,7 @@ from affdsl.schedule.schedule import Schedule
 
 MOST_MORE = 2048
 """By how many operations the recipe for one innermost loop may make a function longer."""
-MOST = 16384
+MOST = 4096
 """By how many any recipe may: gcc 12 takes some seconds for so many."""
 CONVERSION = {"bf16": 4, "f16": 12}
 """How many operations of C round a float to a narrower one, or make one of its bits, or its bits of it."""

@@ -9,8 +9,8 @@ from math import prod
 
 from affdsl.codegen.c.allowed import NAMES
 from affdsl.codegen.c.context import Context, Rows
-from affdsl.codegen.c.entry import entry_points
-from affdsl.codegen.c.header import documentation, header
+from affdsl.codegen.c.entry import LOCALS, entry_points
+from affdsl.codegen.c.header import documentation, header, macros_of
 from affdsl.codegen.c.instruments import NAMES as INSTRUMENTS
 from affdsl.codegen.c.instruments import Instruments
 from affdsl.codegen.c.names import Scope, comment, function_identifier
@@ -99,7 +99,7 @@ def emit(
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
-    bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows)
+    bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows, reserved=macros_of(file))
     includes = f'#include "{file}.h"\n\n'
     source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
     about = documentation(found[entry], prototypes[entry], unit.sites)
@@ -131,7 +131,10 @@ def emit_jit(
     """
     if register_bits is not None:
         module = in_registers(module, register_bits)
-    found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
+    names = Scope()
+    for local in LOCALS:
+        names.reserve(local)
+    found = plans(module, entry, sizes=sizes, checked=checked and sites is not None, names=names)
     noted = (Sites() if sites is None else sites) if found[entry].notes else None
     unit = Unit(noted, has_vector_types=vector_types, origins=origins, is_compiled_once=True)
     rows = STRICT_C
@@ -177,7 +180,7 @@ def functions_of(
             names.reserve(name)
     for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES, *reserved):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")

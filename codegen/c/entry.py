@@ -31,6 +31,8 @@ __attribute__((visibility("default")))
 #endif
 """
 
+LOCALS = ("pointers", "sizes", "symbols", "failed", "failure", "status")
+"""The variables of the entry points beside numbered ones: the function that they call is not called so."""
 
 _FAILURE = f"""/* What the last call of this thread noted of the check that failed. */
 static _Thread_local int64_t affdsl_failed[ROOM];
@@ -114,9 +116,9 @@ def entry_points(
             value = f"*(float *){place} = {unit.helper('bf16_value')}(" if is_bfloat else f"*({kind} *){place} = "
             value_end = ")" if is_bfloat else ""
         elif is_bfloat:
-            lines.append(f"    uint16_t result{pointer};")
-            arguments.append(f"&result{pointer}")
-            after.append(f"    *(float *){place} = {unit.helper('bf16_value')}(result{pointer});")
+            lines.append(f"    uint16_t affdsl_result{pointer};")
+            arguments.append(f"&affdsl_result{pointer}")
+            after.append(f"    *(float *){place} = {unit.helper('bf16_value')}(affdsl_result{pointer});")
         else:
             arguments.append(place)
         pointer += 1
@@ -173,7 +175,7 @@ def _binder(
 ) -> str:
     """The function that fills in the index arguments, and checks all that the kernel's contract says."""
     scope = Scope()
-    for name in ("pointers", "sizes", "symbols", "failed"):
+    for name in LOCALS:
         scope.reserve(name)
     known: dict[Value, Code] = {}
     lines: list[str] = []

@@ -15,9 +15,14 @@ from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import IndexType, MemRefType, StridedLayout
 
 
+def macros_of(file: str) -> tuple[str, ...]:
+    """What <file>.h may define: its prototype can name nothing so."""
+    return tuple(f"{file.upper()}_{end}" for end in ("H", "RESTRICT", "C64", "C128"))
+
+
 def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -> str:
     """The text of <file>.h; `sites` are the checks of accesses, if there are any."""
-    guard, restrict = f"{file.upper()}_H", f"{file.upper()}_RESTRICT"
+    guard, restrict, *_ = macros_of(file)
     has_bool = any("bool" in text for text in (made.returns, *(p.type for p in made.all)))
     uses_restrict = any(p.is_restrict for p in made.all)
     cpp = f"#define {restrict} __restrict\n" if uses_restrict else ""
@@ -40,7 +45,7 @@ def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -
 def complex_types(listed: Sequence[Prototype], file: str) -> tuple[str, str, list[Prototype]]:
     """What a header has before its prototypes for C++ and for C, where complex numbers have other names in C++."""
     types = [p.type.removeprefix("const ") for made in listed for p in made.all]
-    used = {part: f"{file.upper()}_C{bits}" for part, bits in (("float", 64), ("double", 128))
+    used = {part: name for part, name in zip(("float", "double"), macros_of(file)[2:], strict=True)
             if any(type.startswith(f"{part} _Complex") for type in types)}  # fmt: skip
     if not used:
         return "", "", [*listed]

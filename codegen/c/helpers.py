@@ -148,12 +148,24 @@ _FLOAT = {
 }
 
 
+_FROM_FLOAT = ("fptosi", "fptoui")
+_EXTENDED = ("carry", "mulhi", "mulhiu")
+_STEMS = frozenset((*_INTEGER, *_INTEGER_PREDICATES, *_BOOL, *_AFFINE, *_AFFINE_ANY, *_FLOAT, *_FROM_FLOAT, *_EXTENDED))
+_NAMED = re.compile(r"([a-z_0-9]+?)_(i\d+|f32|f64)")
+
+
+def is_helper(name: str) -> bool:
+    """Whether a helper is called so."""
+    match = _NAMED.fullmatch(name)
+    return name in _FIXED or (match is not None and match[1] in _STEMS)
+
+
 @cache
 def helper(name: str) -> Helper:
     """The helper of that name."""
     if name in _FIXED:
         return _FIXED[name]
-    match = re.fullmatch(r"([a-z_0-9]+?)_(i\d+|f32|f64)", name)
+    match = _NAMED.fullmatch(name)
     if match is None:
         raise InternalError(f"no C helper is called {name!r}")
     stem, on = match.groups()
@@ -182,9 +194,9 @@ def _integer_helper(name: str, stem: str, bits: int) -> Helper:
     if stem in _AFFINE_ANY:
         text = _function("int64_t", name, "int64_t a, int64_t b", _AFFINE_ANY[stem])
         return Helper(f"/* for every b; {stem.removesuffix('_any')} by 0 is 0 */\n{text}")
-    if stem.startswith("fpto"):
+    if stem in _FROM_FLOAT:
         return _from_float(name, stem, bits)
-    if stem in ("carry", "mulhi", "mulhiu"):
+    if stem in _EXTENDED:
         return _extended(name, stem, bits)
     if bits == 1:
         return Helper(_function("bool", name, "bool a, bool b", f"return {_BOOL[stem]};"), headers=("stdbool.h",))

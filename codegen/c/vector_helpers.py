@@ -6,6 +6,7 @@ compiler chooses by what it may use, so that one text is right on all machines.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -170,6 +171,7 @@ _SHUFFLE = """\
 #endif"""
 """Lanes by number, which must be constants: any of two vectors (shuffle), or such as follow each other (spliced)."""
 
+_SHUFFLES = ("shuffle", "spliced")
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
 _ALWAYS_INLINE = "static inline __attribute__((always_inline))"
 _HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)} | dict.fromkeys((*IN_DOUBLES, *_NEAR), ("math.h",))
@@ -179,6 +181,12 @@ LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for
 def vector_helper_name(stem: str, element: str, lanes: int) -> str:
     """What a helper is called: masked_load_f32x8."""
     return f"{stem}_{element}x{lanes}"
+
+
+def is_of_vectors(name: str) -> bool:
+    """Whether a type of vectors is called so, a helper on vectors, or one of the macros that these use."""
+    match = re.fullmatch(r"(?:(\w+)_)?([fiu]\d+)x\d+(?:_at)?", name)
+    return match is not None and (match[1] is None or match[1] in (*_PORTABLE, *MACROS, *_SHUFFLES))
 
 
 def has_row(stem: str, element: str, lanes: int) -> bool:
@@ -209,7 +217,7 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     if stem in MACROS:
         return Helper(macro(stem, lanes))
     rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
-    if stem in ("shuffle", "spliced"):
+    if stem in _SHUFFLES:
         texts = [
             f"#{'el' * (k > 0)}if {target.condition}\n#define NAME(a, b, first, ...) {row}\n"
             for k, (target, row) in enumerate(rows)

@@ -37,9 +37,6 @@ _BESIDE_NUMBERS = {
     "maxnumf": ("greater", 1.0, False), "minnumf": ("lesser", -1.0, False),
 }  # fmt: skip
 """How they choose between a float and a number, the sign of a zero that this may be, and whether NaN is the result."""
-_KINDS = (*(suffix(kind) for kind in _ELEMENTS), *(f"u{bits}" for bits in (8, 16, 32, 64)))
-NAMES = tuple(f"{kind}x{lanes}{end}" for kind in _KINDS for lanes in LANES for end in ("", "_at"))
-"""What vector types are called, which nothing else in a file may be."""
 
 
 def is_native(c: Context, type: VectorType) -> bool:

@@ -74,7 +74,7 @@ def one_by_one(request) -> tuple[str, list[np.ndarray]]:
 def test_every_narrow_float_on_vectors(one_by_one, compiler, monkeypatch):
     monkeypatch.setenv("AFFDSL_CC", COMPILERS[compiler].replace("clang-22", require("clang-22")))
     name, wanted = one_by_one
-    fast = af.Schedule(kernel_of(name)).vectorize("i", 16 if compiler == "native" else 4, tail="masked").kernel()
+    fast = af.Schedule(kernel_of(name)).vectorize("i", 8 if compiler == "native" else 4, tail="masked").kernel()
     found = arguments(name)
     fast(*found)
     for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
