@@ -23,6 +23,14 @@ from affdsl.codegen.targets.target import Row
 
 _ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h")
 
+MOST_COPIED = 4096
+"""So many statements may calls of a helper become: compilers take long for more of them in one place."""
+_ALONE = """\
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static """
+
 UNROUNDED = """\
 #elif defined(__GNUC__)
 /* gcc 12 joins b[0] = (double)(float)a[0]; b[1] = (double)(float)a[1]; and loses the rounding. */
@@ -141,12 +149,24 @@ class Unit:
         parts += [FORKS] if self._has_threads else []
         parts += ["".join(self._types), "\n" * bool(self._types)]
         parts += [INLINED] if self._vector_helpers.keys() & plain.keys() else []
-        parts += [f"{h.text}\n\n" for h in plain.values()]
+        parts += [f"{self._text_of(name)}\n\n" for name in plain]
         if self._reductions:
             alone = "".join(f"{h.text}\n\n" for name, h in combining.items() if name not in plain)
             declared = "\n".join(declaration for declaration, _ in self._reductions.values())
             parts.append(f"#if defined(_OPENMP)\n{alone}{declared}\n#endif\n\n")
         return "".join([*parts, *self._definitions, "\n" * bool(self._definitions), text])
+
+    def _text_of(self, name: str) -> str:
+        """The text of a helper: a function of its own where all of its copies would be too much code."""
+        text = self._helpers[name].text
+        if self._calls[name] * self._statements(name) <= MOST_COPIED:
+            return text
+        return text.replace("static inline ", _ALONE, 1)
+
+    def _statements(self, name: str) -> int:
+        """How many statements a helper has, with those of the helpers that it calls."""
+        found = self._helpers[name]
+        return found.text.count(";") + sum(map(self._statements, found.needs))
 
     def _guarded(self, header: str, helpers: Mapping[str, Helper]) -> str:
         """The header of an instruction set, where a machine has that, or what stands for it."""
