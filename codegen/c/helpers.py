@@ -175,7 +175,7 @@ def helper(name: str) -> Helper:
 
 
 def _function(result: str, name: str, parameters: str, body: str) -> str:
-    lines = "\n".join(f"    {line}" for line in _one_statement_a_line(body))
+    lines = "\n".join(line if line[:1] == "#" else f"    {line}" for line in _one_statement_a_line(body))
     return f"static inline {result} {name}({parameters})\n{{\n{lines}\n}}"
 
 
@@ -315,10 +315,29 @@ memcpy(&value, &u, sizeof value);
 return value;"""
 
 
+_F16_BITS = """\
+#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) /* there is an instruction */
+__extension__ const _Float16 b = (_Float16)a;
+uint16_t bits;
+memcpy(&bits, &b, sizeof bits);
+return bits;
+#else
+{}
+#endif"""
+_ROUNDED_F16 = """\
+#if defined(__F16C__) && defined(__FLT16_MANT_DIG__)
+return __extension__(float)(_Float16)a;
+#else
+{}
+#endif"""
+
+
 def _narrow_float(name: str, to_bits: str, of_bits: str) -> dict[str, Helper]:
     """Conversions between the bits of a narrow float and floats, to nearest, ties to even."""
     headers = ("stdint.h", "string.h")
     rounded = f"return {name}_value({name}_bits(a));"
+    if name == "f16":
+        to_bits, rounded = _F16_BITS.format(to_bits), _ROUNDED_F16.format(rounded)
     to_bits, of_bits = (re.sub(r"MASK(\(.*?\))", r"0u - (uint32_t)\1", body) for body in (to_bits, of_bits))
     return {
         f"{name}_bits": Helper(_function("uint16_t", f"{name}_bits", "float a", to_bits), headers=headers),
@@ -449,9 +468,7 @@ _FIXED: dict[str, Helper] = {
     ),
     "finish_streams": Helper(
         "/* what was stored past the caches comes before all that is stored later */\n"
-        + _function("void", "finish_streams", "void", "#if defined(__SSE__)\n__builtin_ia32_sfence();\n#endif").replace(
-            "    #", "#"
-        )
+        + _function("void", "finish_streams", "void", "#if defined(__SSE__)\n__builtin_ia32_sfence();\n#endif")
     ),
     "is_true": Helper(
         "/* whether an element is true: bool arrays from elsewhere may hold any byte */\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from affdsl.codegen.c import narrow_helpers
 from affdsl.codegen.c.expressions import Code, functions_of
 from affdsl.codegen.c.forks import FORKS
 from affdsl.codegen.c.helpers import Helper, helper
@@ -95,6 +96,8 @@ class Unit:
         self.vector_type(element, LANE_TYPES[element], lanes)
         mask = f"i{element[1:]}"
         self.vector_type(mask, LANE_TYPES[mask], lanes)
+        if stem in narrow_helpers.PORTABLE:
+            self.vector_type(f"u{element[1:]}", f"u{LANE_TYPES[mask]}", lanes)
         return name
 
     def uncalled(self, function: str) -> None:
