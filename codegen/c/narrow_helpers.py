@@ -43,9 +43,14 @@ const H elements = __builtin_convertvector((is_tiny & tiny) | (~is_tiny & other)
 }
 _COPY = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        to[k] = from[k];"
 
+# Where a lane is not set, another address is read in place of its own.
 _MASKED_OF = """\
-uint16_t elements[N] = {0};
-COPIED(elements, at, mask);
+static const uint16_t nothing = 0;
+uint16_t elements[N];
+for (int k = 0; k < N; ++k) {
+    const uintptr_t is_set = (uintptr_t)(intptr_t)(*mask)[k], place = (uintptr_t)at + (uintptr_t)k * sizeof *at;
+    elements[k] = *(const uint16_t *)((place & is_set) | ((uintptr_t)&nothing & ~is_set));
+}
 const V found = OF(elements);
 return (V)((*mask & (M)found) | (~*mask & (M)*otherwise));"""
 
@@ -99,5 +104,5 @@ def calls(stem: str) -> dict[str, str]:
     if kind not in _CALLS or stem not in PORTABLE:
         return {}
     word, called = _CALLS[kind]
-    copied = {"COPIED": ALONE} if kind.startswith("masked") else {}
+    copied = {"COPIED": ALONE} if kind == "masked_to" else {}
     return {word: f"{called}_{name}", **copied}
