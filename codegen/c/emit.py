@@ -21,7 +21,6 @@ from affdsl.codegen.c.prototype import Prototype, prototype
 from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
-from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
 from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
