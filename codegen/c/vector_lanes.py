@@ -72,7 +72,9 @@ def to_elements(c: Context, op: vector.ToElements) -> None:
 def broadcast(c: Context, op: vector.Broadcast) -> None:
     """The same lanes again along further dimensions."""
     if not isinstance(op.source.type, VectorType):
-        splat(c, op.result, c.values.again(op.source))
+        shown = c.values.again(op.source)
+        c.lines.unread(shown.text)  # each lane that is written reads it
+        splat(c, op.result, shown)
         return
     if op.source in c.values.splats:
         splat(c, op.result, c.values.splats[op.source])

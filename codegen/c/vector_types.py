@@ -369,7 +369,7 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
     shown = whole(c, op.operand)
     if op.kind == "bitcast":
         return cast(name, shown)
-    if op.kind in ("extui", "uitofp", "index_castui"):
+    if op.kind == "uitofp" or (op.kind in ("extui", "index_castui") and size < width_of(target)):
         bits = width(source)
         shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(op.result).shape)), shown)
     elif op.kind == "fptosi" and (size, width_of(target)) in ((32, 32), (64, 32), (64, 64)):

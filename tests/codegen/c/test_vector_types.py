@@ -11,6 +11,7 @@ from affdsl.codegen.c.emit import emit, emit_jit
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
 from tests.codegen.c.compare import call, check, compile_silently, run_c
+from tests.codegen.c.lanewise import conversions
 from tests.effort import some
 from tests.harness.guarded import guarded
 from tests.harness.judges import copied
@@ -111,35 +112,10 @@ def compared(element, lanes):
     return computing(lines, element, lanes), arrays
 
 
-CONVERSIONS = (
-    ("i8", "i32", "extsi extui"), ("i16", "i64", "extsi extui"), ("i64", "i8", "trunci"), ("i32", "i16", "trunci"),
-    ("i32", "f32", "sitofp uitofp bitcast"), ("i64", "f32", "sitofp uitofp"), ("i8", "f64", "sitofp uitofp"),
-    ("i64", "f64", "sitofp uitofp bitcast"), ("f32", "f64", "extf"), ("f64", "f32", "truncf"),
-    ("f32", "i32", "fptosi fptoui bitcast"), ("f64", "i16", "fptosi fptoui"),
-    ("f32", "i8", "fptosi fptoui"), ("f32", "i16", "fptosi fptoui"), ("f64", "i8", "fptosi fptoui"),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("lanes", "turn", "ways"), [(4, 0, 1), (16, 1, 2)])
-def test_conversions(lanes, turn, ways, tmp_path):
-    assert_as_interpreted(*together([converted(*each, lanes) for each in CONVERSIONS]), tmp_path, turn, ways)
-
-
-def converted(source, target, kinds, lanes):
-    """A function that converts a vector in some ways, and its arrays."""
-    v, w = f"vector<{lanes}x{source}>", f"vector<{lanes}x{target}>"
-    body = "\n".join(
-        f"%r{k} = arith.{kind} %a : {v} to {w}\n"
-        f"affine.vector_store %r{k}, %R[{k * lanes}] : memref<{len(kinds.split()) * lanes}x{target}>, {w}"
-        for k, kind in enumerate(kinds.split())
-    )
-    size = lanes * len(kinds.split())
-    text = f"""func.func @f(%A: memref<{lanes}x{source}>, %R: memref<{size}x{target}>) {{
-      %a = affine.vector_load %A[0] : memref<{lanes}x{source}>, {v}
-      {body}
-      return
-    }}"""
-    return text, [edges(source, lanes, 4), edges(target, size, 5)]
+def test_conversions_by_instructions_of_this_machine(tmp_path):
+    rows = [row for row in conversions() if {*row.types, row.result} <= {*ELEMENTS}]
+    parts = [(str(row.function(16, vectors=True)), row.arrays(16, 4)) for row in some(rows[::2], len(rows) // 4)]
+    assert_as_interpreted(*together(parts), tmp_path, 1, 2)
 
 
 @pytest.mark.parametrize("element", ["f32", "f64"])
