@@ -25,8 +25,9 @@ def where(op: Op) -> str:
 
 
 def shown(value: Value) -> str:
-    """A value as MLIR writes it."""
-    return f"%{hint(value).removeprefix('%')}"
+    """A value as MLIR writes it, or in words if it has no name."""
+    text = hint(value).removeprefix("%")
+    return text if " " in text else f"%{text}"
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -15,8 +15,18 @@ Name = Callable[[Value], str]
 
 
 def hint(value: Value) -> str:
-    """The name of a value where no printer has given it one: that of `calling`, or its hint."""
-    return _called.get()(value) or value.hint or repr(value)
+    """What messages call a value, where no printer has given it a name: that of `calling`, its hint, or its type.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> hint(Value(INDEX, "i")), hint(Value(INDEX))
+    ('i', 'a value of type index')
+    """
+    return called(value) or f"a value of type {value.type}"
+
+
+def called(value: Value) -> str:
+    """The name of a value; empty if it has none."""
+    return _called.get()(value) or value.hint
 
 
 @contextmanager

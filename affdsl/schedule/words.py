@@ -10,7 +10,6 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
-from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import definitions
 from affdsl.ir.types import MemRefType
@@ -18,7 +17,7 @@ from affdsl.lang.source import here
 from affdsl.mlir.naming import numbered
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform
-from affdsl.passes.legality.words import accessed_element
+from affdsl.passes.legality.words import made_by
 from affdsl.schedule.loops import arrays_made
 from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall
 
@@ -80,15 +79,10 @@ def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]
     def made(value: Value, op: Op | None) -> str:
         if op is None or value.hint:
             return ""
-        if isinstance(op, affine.For) and value in op.carried:
-            return f"a value that {names.get(op.iv, '')} carries"
         if isinstance(op, affine.Apply):
             text = spell(op.expr, lambda v: v.hint or name(v))
             return text if op.expr.value is not None else f"({text})"
-        if value not in op.defines():
-            return ""
-        at = f" at line {op.location.line}" if op.location is not None else ""
-        return f"{accessed_element(op) or f'the result of {op_name(op)}'}{at}"
+        return made_by(value, op)
 
     return name
 

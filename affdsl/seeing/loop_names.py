@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
-from affdsl.ir.spelling import hint
+from affdsl.ir.spelling import called
 from affdsl.ir.traverse import walk
 from affdsl.lang.source import problem
 from affdsl.mlir.naming import numbered
@@ -46,7 +46,7 @@ def names_in(module: Module) -> dict[Value, str]:
 
 def plain(value: Value) -> str:
     """What a counter is called, in Python and in MLIR text."""
-    return hint(value).removeprefix("%") or "loop"
+    return called(value).removeprefix("%") or "loop"
 
 
 def chosen(wanted: object, names: Mapping[Value, str], symbol: str) -> str:

@@ -8,7 +8,8 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.spelling import hint, spell
+from affdsl.ir.spelling import called, hint, spell
+from affdsl.ir.traverse import definitions
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependence, Distance, Witness
 
@@ -85,7 +86,7 @@ def _element(buffer: Value, index: Sequence[Affine]) -> str:
 def _subscript(expr: Affine) -> str:
     """A subscript as its author wrote it; "..." where it has values of which only the operation is known."""
     names = {value: value.hint or hint(value) for value in expr.values()}
-    if any(text.startswith(("%", "the ")) for text in names.values()):
+    if any(text.startswith(("a value ", "the ")) for text in names.values()):
         return "..."
     if expr.value is None:
         return spell(expr, lambda value: names[value])
@@ -111,6 +112,21 @@ def iteration_name(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
 def name(value: Value) -> str:
     """What messages call a value: a loop, an array, a number."""
     return hint(value).removeprefix("%")
+
+
+def described(value: Value, inside: Op) -> str:
+    """What messages call a value that may have no name: what makes it, where that is an operation inside of another."""
+    return called(value).removeprefix("%") or made_by(value, definitions(inside).get(value)) or hint(value)
+
+
+def made_by(value: Value, op: Op | None) -> str:
+    """What messages call a value by the operation that defines it; empty where that does not say."""
+    if isinstance(op, affine.For) and value in op.carried:
+        return f"a value that {called(op.iv)} carries"
+    if op is None or value not in op.defines():
+        return ""
+    at = f" at line {op.location.line}" if op.location is not None else ""
+    return f"{accessed_element(op) or f'the result of {op_name(op)}'}{at}"
 
 
 def _distance(distance: Distance) -> str:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.lang.dtypes import DType
+from affdsl.passes.transforms.vectorize import AGAIN, TAILS, Tail, vectorize
 from affdsl.passes.validation import validate
 from tests.complex_numbers import kernels
 from tests.complex_numbers.kernels import CASES, Case
@@ -195,3 +197,59 @@ def test_dependences_and_bounds_are_those_of_any_element():
         def beyond(x: af.c64[kernels.N]):
             with af.for_(kernels.N) as i:
                 x[i] = x[i + 1]
+
+
+def moved(dtype: DType) -> af.Kernel:
+    """Elements that vectors cannot have, or not at once: at halves of an index, as data say, and of a recurrence."""
+    N = kernels.N
+
+    @af.kernel
+    def made(A: af.const(dtype[N, 2]), B: dtype[N, 3], D: dtype[N], where: af.const(af.i64[N]), c: af.f64[N]):
+        with af.for_(N) as i:
+            with af.for_(1) as j:
+                B[i, j] = A[i // 2, 1]
+            with af.if_(i > 2):
+                B[i, 1] = A[where[i], 0]
+            B[where[i], 2] = A[i, 0]
+            D[i] = D[(i + 1) // 2]
+            c[i] = c[i] * 2 + 1
+
+    return made
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("dtype", [af.c64, af.c128, af.f16, af.bool_], ids=str)
+def test_lanes_that_do_not_run_load_a_number_of_any_type(dtype: DType, tail: Tail):
+    """What is loaded lane by lane, each where it runs, is 0 elsewhere: 0 of the type that it has."""
+    kernel = moved(dtype)
+    s = af.Schedule(kernel)
+    if tail in AGAIN:
+        with pytest.raises(af.IllegalTransform, match="would run twice"):
+            s.vectorize("i", 2, tail=tail)
+        return
+    wide = s.vectorize("i", 2, tail=tail).kernel()
+    for n in (0, 1, 2, 5):
+        rng = np.random.default_rng(n)
+        numbers = kernels.c128(rng, 6, n) if dtype in (af.c64, af.c128) else rng.integers(0, 2, (6, n))
+        A, B, D = numbers[:2].T, numbers[2:5].T, numbers[5]
+        given = [*(np.ascontiguousarray(x.astype(dtype.numpy)) for x in (A, B, D)), rng.permutation(n), rng.random(n)]
+        expected = copied(given)
+        kernel.interpret(*expected)
+        wide.interpret(*given)
+        for a, b in zip(expected, given, strict=True):
+            assert a.tobytes() == b.tobytes()
+
+
+def test_refusals_call_what_has_no_name_by_what_makes_it():
+    N = kernels.N
+
+    @af.kernel
+    def halved(A: af.const(af.c128[N, 2]), B: af.c128[N, 2]):
+        with af.for_(N) as i:
+            B[i, 0] = A[i // 2, 1]
+
+    why = r"\n    the load A\[i floordiv 2, 1\] at line \d+ is a complex<f64>, and lanes are real numbers\n"
+    with pytest.raises(af.IllegalTransform, match=why):
+        af.Schedule(halved).vectorize("i", 4)
+    with pytest.raises(af.IllegalTransform, match=why):
+        vectorize(halved.func, halved.func.body[0].iv, 4)

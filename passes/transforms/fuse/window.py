@@ -18,6 +18,7 @@ from affdsl.passes.analysis.flow import Flow
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.legality.words import name
 from affdsl.passes.proof.claims import Answer
 from affdsl.passes.proof.polyhedral import Reference
 
@@ -86,7 +87,7 @@ class Window:
                     waiting += maker.mentions()
             elif value not in args:
                 if isinstance(value.type, BUFFERS) and not isinstance(maker, memref.Allocation):
-                    raise UnknownError(f"{value!r} may be a part of another buffer")
+                    raise UnknownError(f"{name(value)} may be a part of another buffer")
                 args[value] = None
         body = tuple(op for op in _in_order(function, kept))
         added = tuple(v for v in args if v not in function.args)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, memref, scf, vector
+from affdsl.ir.dialects import affine, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.passes.transforms.vectorize import table
 from affdsl.passes.transforms.vectorize.interleaved import access_together
-from affdsl.passes.transforms.vectorize.lanes import Lanes, zero
+from affdsl.passes.transforms.vectorize.lanes import Lanes, nothing, zero
 
 Access = affine.Load | affine.Store | memref.Load | memref.Store
 """Operations that access one element."""
@@ -60,7 +60,7 @@ def _same_element(at: Lanes, op: Access) -> None:
         return
     made = Value(op.result.type, op.result.hint)
     at.emit(_of_lane(at, op, 0, result=made))
-    wide = Value(at.vector_type(made))
+    wide = Value(at.vector_type(op.result))
     at.emit(vector.Broadcast(wide, made))
     at.define(op.result, wide)
 
@@ -134,8 +134,8 @@ def _guarded(at: Lanes, op: Access, runs: Value, inside: Sequence[Op]) -> scf.If
     if not made:
         return scf.If(runs, tuple(inside), location=op.location)
     (value,) = made
-    none, result = Value(value.type), Value(value.type)
-    otherwise = (arith.Constant(none, zero(value)), scf.Yield((none,)))
+    none, result = nothing(value), Value(value.type)
+    otherwise = (none, scf.Yield((none.result,)))
     return scf.If(runs, (*inside, scf.Yield(made)), otherwise, (result,), location=op.location)
 
 

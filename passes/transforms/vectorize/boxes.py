@@ -15,9 +15,9 @@ from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, ComplexType, FloatType, IndexType, IntegerType, MemRefType, VectorType
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
-from affdsl.passes.legality.words import name
+from affdsl.passes.legality.words import described, name
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
-from affdsl.passes.transforms.vectorize.lanes import zero
+from affdsl.passes.transforms.vectorize.lanes import nothing
 from affdsl.passes.transforms.vectorize.varying import Varying
 from affdsl.passes.transforms.vectorize.widen import PURE
 
@@ -72,7 +72,8 @@ class Box:
         """The type of a value in all lanes. Raises IllegalTransform unless it is a number."""
         if not isinstance(value.type, IntegerType | FloatType | IndexType):
             real = "real " * isinstance(value.type, ComplexType)
-            raise self.refusal(self.loops[0], f"{shown(value)} is a {value.type}, and lanes are {real}numbers")
+            called = described(value, self.loops[0])
+            raise self.refusal(self.loops[0], f"{called} is a {value.type}, and lanes are {real}numbers")
         return VectorType(self.shape, value.type)
 
     def fresh(self, value: Value) -> Value:
@@ -156,9 +157,9 @@ class Box:
         """What is loaded in lanes that do not run."""
         key = ("padding", value.type)
         if key not in self._known:
-            made = Value(value.type)
-            self.emit(arith.Constant(made, zero(value)))
-            self._known[key] = made
+            made = nothing(value)
+            self.emit(made)
+            self._known[key] = made.result
         return self._known[key]
 
     def chosen(self, value: Value, number: int) -> Value:

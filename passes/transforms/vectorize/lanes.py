@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.messages import shown
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, ComplexType, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import described
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from affdsl.passes.transforms.vectorize.strides import Groups
 from affdsl.passes.transforms.vectorize.varying import Varying
@@ -69,7 +70,7 @@ class Lanes:
         """The type of a value that is a number. Raises IllegalTransform for any other."""
         if not isinstance(value.type, IntegerType | FloatType | IndexType):
             real, instead = ("real ", AS_COMPLEX) if isinstance(value.type, ComplexType) else ("", "")
-            reason = f"{shown(value)} is a {value.type}, and lanes are {real}numbers"
+            reason = f"{described(value, self.loop)} is a {value.type}, and lanes are {real}numbers"
             raise refusal(self.loop, self.what, reason, instead)
         return value.type
 
@@ -123,9 +124,9 @@ class Lanes:
         self.emit(affine.Apply(made, expr))
         return made
 
-    def from_lanes(self, lanes: Sequence[Value]) -> Value:
+    def from_lanes(self, lanes: Sequence[Value], element: ScalarType) -> Value:
         """The vector of some numbers."""
-        made = Value(self.vector_type(lanes[0]))
+        made = Value(self.vector_of_type(element))
         self.emit(vector.FromElements(made, tuple(lanes)))
         return made
 
@@ -147,11 +148,12 @@ class Lanes:
         if found is not None:
             return found
         if value in self._lanes:
-            made = self.from_lanes(self._lanes[value])
+            made = self.from_lanes(self._lanes[value], self.scalar(value))
         elif value in self.exprs:
             made = self.vector_of_expr(self.exprs[value])
         elif self.varies(value):
-            raise refusal(self.loop, self.what, f"{shown(value)} is used before the iterations in a row that make it")
+            reason = f"{described(value, self.loop)} is used before the iterations in a row that make it"
+            raise refusal(self.loop, self.what, reason)
         else:
             made = Value(self.vector_type(value), value.hint)
             self.emit(vector.Broadcast(made, value))
@@ -162,7 +164,7 @@ class Lanes:
         """An affine expression in all lanes."""
         step = self.step(expr)
         if step is None:
-            return self.from_lanes([self.applied(self.lane(expr, k)) for k in range(self.width)])
+            return self.from_lanes([self.applied(self.lane(expr, k)) for k in range(self.width)], INDEX)
         first = Value(self.vector_of_type(INDEX))
         self.emit(vector.Broadcast(first, self.applied(expr)))
         if step == 0:
@@ -261,5 +263,11 @@ def _element(vector: Value) -> ScalarType:
 
 
 def zero(value: Value) -> int | float:
-    """A number of a value's type that stands where nothing is known."""
+    """A real number of a value's type that stands where nothing is known."""
     return 0.0 if isinstance(value.type, FloatType) else 0
+
+
+def nothing(like: Value) -> arith.Constant | complex_.Constant:
+    """What defines a number of a value's type, real or complex, that stands where nothing is known."""
+    made = Value(like.type)
+    return complex_.Constant(made, 0j) if isinstance(like.type, ComplexType) else arith.Constant(made, zero(like))

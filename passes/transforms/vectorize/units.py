@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, scf
+from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone, walk
-from affdsl.ir.types import FloatType
-from affdsl.passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.transforms.vectorize.lanes import Lanes, nothing
 
 
 def one_by_one(at: Lanes, unit: Sequence[Op]) -> None:
@@ -17,7 +16,6 @@ def one_by_one(at: Lanes, unit: Sequence[Op]) -> None:
     made = [v for op in unit for v in op.defines()]
     inner = {v for op in unit for each in walk(op) for v in (*each.defines(), *each.binds())}
     read = [v for v in dict.fromkeys(v for op in unit for each in walk(op) for v in each.mentions()) if v not in inner]
-    types = [at.scalar(v) for v in made]
     lanes: list[list[Value]] = []
     for k in range(at.width):
         runs = None if at.mask is None else at.extract(at.mask, k)
@@ -27,7 +25,7 @@ def one_by_one(at: Lanes, unit: Sequence[Op]) -> None:
                 at.emit(_copied(at, op, known, k))
         values = [Value(v.type) for v in made] if runs is not None else [_value(known[v]) for v in made]
         if runs is not None:
-            none = [arith.Constant(Value(each), 0.0 if isinstance(each, FloatType) else 0) for each in types]
+            none = [nothing(v) for v in made]
             ends = [scf.Yield(tuple(_value(known[v]) for v in made))] if made else []
             otherwise = (*none, scf.Yield(tuple(c.result for c in none))) if made else ()
             inside = [scf.If(runs, (*inside, *ends), otherwise, tuple(values), location=unit[0].location)]
