@@ -1,22 +1,30 @@
-"""Random kernels through `optimize()`: validated, and called beside the interpreter and their loops as written."""
+"""Random kernels through `optimize()`: validated, and called beside the interpreter and their loops as written.
+
+And through random steps of schedules, run by the interpreter alone.
+"""
 
 from __future__ import annotations
 
 import time
+import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from random import Random
 from typing import Any
 
 import numpy as np
 
 import affdsl as af
+from affdsl.passes.analysis.dependence import AnalysisWarning
 from tests.harness.counts import Counts
 from tests.harness.judges import same_but_nan
 from tests.harness.limit import limited
 from tests.optimize.kernels import Sizes, arguments, random_kernel
 from tests.optimize.programs import ENDLESS, SECONDS, distribution
 from tests.optimize.ways import Way
+from tests.schedule.random_schedules import random_schedule
 
 SMALL, LARGER = (0, 1, 2, 3, 5, 8), (13, 17, 33, 64, 70)
 """Sizes with which the interpreter runs kernels, and with which C does."""
@@ -60,6 +68,38 @@ def tried(seed: int, way: Way) -> KernelReport:
     except Exception as problem:  # noqa: BLE001  whatever is raised is what is looked for
         report.failures.append(f"kernel {seed}, {way}: {type(problem).__name__}: {problem}\n{text}")
     return report
+
+
+def scheduled(seed: int, counts: Counter[str] | None = None) -> str:
+    """What is wrong with some random steps of a schedule of the kernel of a seed; nothing if all is right."""
+    kernel, text = random_kernel(seed)
+    try:
+        with limited(ENDLESS), warnings.catch_warnings():
+            warnings.simplefilter("ignore", AnalysisWarning)  # what takes isl too long is taken to be unknown
+            s = random_schedule(kernel, seed, steps=5, tries=16, counts=counts, is_read=True)
+            made = s.kernel()
+            made.c()
+            for sizes, _ in islice(_runs(kernel, seed), 2):
+                wanted, found = (arguments(kernel, sizes, seed=seed) for _ in range(2))
+                kernel.interpret(**wanted)
+                if not _holds(made, found):
+                    continue
+                if not all(same_but_nan(wanted[name], found[name]) for name in wanted):
+                    return f"kernel {seed}, {sizes}: not the same to the bit\n{s}\n{text}"
+    except Exception as problem:  # noqa: BLE001  whatever is raised is what is looked for
+        return f"kernel {seed}: {type(problem).__name__}: {problem}\n{text}"
+    return ""
+
+
+def _holds(made: af.Kernel, given: Mapping[str, Any]) -> bool:
+    """Run a kernel by the interpreter; whether what its schedule assumes holds for the sizes."""
+    try:
+        made.interpret(**given)
+    except af.AffdslError as error:
+        if "which does not hold" in str(error):
+            return False
+        raise
+    return True
 
 
 def _optimized(kernel: af.Kernel, way: Way, report: KernelReport) -> af.Kernel | None:
@@ -113,18 +153,19 @@ def _swing(kernel: af.Kernel, run: Any, sizes: Sizes, seed: int, wanted: Mapping
     moved = arguments(kernel, sizes, seed=seed)
     random = np.random.default_rng(seed)
     for x in moved.values():
-        if isinstance(x, np.ndarray) and x.dtype.kind == "f":
-            x[...] = np.nextafter(x, random.choice((-np.inf, np.inf), x.shape).astype(x.dtype))
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fc":
+            for part in (x.real, x.imag)[: 1 + (x.dtype.kind == "c")]:
+                part[...] = np.nextafter(part, random.choice((-np.inf, np.inf), x.shape).astype(part.dtype))
     run(**moved)
     return _away(wanted, moved)
 
 
 def _away(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> float:
     """How far results are apart, in units of the last place of the largest one; infinite if whole numbers differ."""
-    whole = [(x, found[name]) for name, x in wanted.items() if isinstance(x, np.ndarray) and x.dtype.kind != "f"]
+    whole = [(x, found[name]) for name, x in wanted.items() if isinstance(x, np.ndarray) and x.dtype.kind not in "fc"]
     if not all(np.array_equal(x, y) for x, y in whole):
         return float("inf")
-    arrays = [(x, found[name]) for name, x in wanted.items() if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    arrays = [(x, found[name]) for name, x in wanted.items() if isinstance(x, np.ndarray) and x.dtype.kind in "fc"]
     if not arrays:
         return float("inf")
     with np.errstate(all="ignore"):

@@ -1,4 +1,7 @@
-"""Random kernels of the kinds that recipes are about: products, sweeps, sums, recurrences, and what stands between."""
+"""Random kernels of the kinds that recipes are about: products, sweeps, sums, recurrences, and what stands between.
+
+Some are on complex numbers or unsigned integers, on views, along loops that run down, or load indices of any type.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,16 @@ import numpy as np
 
 import affdsl as af
 from affdsl.lang.annotations import ArrayType
+from tests.strided.views import view
 
 EDGE = 2
 """So many elements each array has more on each side than loops run over."""
 SHAPES = {"A": "NN", "B": "NN", "C": "NN", "P": "NK", "Q": "KM", "R": "NM", "x": "N", "y": "N", "z": "M"}
 """The arrays, by the sizes of their dimensions."""
 TYPES = ("f64", "f64", "f64", "f32", "f32", "f32", "i64", "i32", "i16", "u16", "i8", "u8")
+RARE = ("c128", "c128", "c128", "c64", "c64", "c64", "u64", "u32")
+INDICES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+"""The types of the elements of an array of indices."""
 Sizes = Mapping[str, int]
 
 
@@ -24,8 +31,12 @@ class Writer:
     """Writes one random kernel as Python."""
 
     def __init__(self, seed: int) -> None:
-        self.random = Random(f"kernel {seed}")
+        self.random, self.more = Random(f"kernel {seed}"), Random(f"more {seed}")
         self.type = self.random.choice(TYPES)
+        self.type = self.more.choice((self.type, self.type, self.more.choice(RARE)))
+        self.index = self.more.choice(("i32", self.more.choice(INDICES)))
+        self.views = {name for name in SHAPES if self.more.random() < 0.4} if self.more.random() < 0.3 else set()
+        self.runs_down = self.more.choice((0, 0, 0.3))
         self.lines: list[str] = []
         self.indent, self.made = 1, 0
         pieces: tuple[Callable[[], None], ...] = (
@@ -34,15 +45,20 @@ class Writer:
         )  # fmt: skip
         for _ in range(self.random.choice((1, 1, 2, 2, 3))):
             self.random.choice(pieces)()
+        if self.index != "i32":
+            self.looked_up()
 
     @property
     def text(self) -> str:
         """The kernel: all arrays are its arguments, so that all that it changes is seen."""
-        arrays = [
-            f"{name}: af.{self.type}[{', '.join(f'{s} + {2 * EDGE}' for s in s_)}]" for name, s_ in SHAPES.items()
-        ]
-        head = f"def f(steps: af.index, {', '.join(arrays)}, where: af.i32[N], alpha: af.{self.type}):"
+        arrays = [f"{name}: {self.annotation(name)}" for name in SHAPES]
+        head = f"def f(steps: af.index, {', '.join(arrays)}, where: af.{self.index}[N], alpha: af.{self.type}):"
         return "\n".join(["@af.kernel", head, "    af.assume(steps >= 0)", *self.lines, ""])
+
+    def annotation(self, array: str) -> str:
+        """The type of an array, which may be a view."""
+        type = f"af.{self.type}[{', '.join(f'{s} + {2 * EDGE}' for s in SHAPES[array])}]"
+        return f"af.strided({type})" if array in self.views else type
 
     def say(self, line: str) -> None:
         """A line of the body."""
@@ -55,8 +71,11 @@ class Writer:
 
     @contextmanager
     def loop(self, like: str, *bounds: object) -> Iterator[str]:
-        """A loop, whose body is what is said inside."""
+        """A loop, whose body is what is said inside; it may run down."""
         name = self.name(like)
+        if self.more.random() < self.runs_down:
+            first, end = bounds if len(bounds) > 1 else (0, *bounds)
+            bounds = f"{end} - 1", f"{first} - 1", -1
         self.say(f"with af.for_({', '.join(map(str, bounds))}) as {name}:")
         self.indent += 1
         yield name
@@ -78,7 +97,11 @@ class Writer:
 
     def number(self) -> str:
         """A factor that keeps numbers small, if there are such."""
-        return self.random.choice(("0.5", "0.25", "0.125") if self.type[0] == "f" else ("1", "2", "3"))
+        return self.random.choice(("0.5", "0.25", "0.125") if self.type[0] in "fc" else ("1", "2", "3"))
+
+    def best(self, best: str, a: str, b: str) -> str:
+        """The least or greatest of two numbers; of complex ones, which have no order, something else of both."""
+        return f"{a} + {b} * {self.number()}" if self.type[0] == "c" else f"af.{best}({a}, {b})"
 
     def product(self) -> None:
         """A sum of products of matrices, transposed or not, of whole ones or triangles, in any order of loops."""
@@ -170,7 +193,7 @@ class Writer:
         with self.loop(first, n) as a, self.loop(second, m) as b:
             i, j = (a, b) if first == "i" else (b, a)
             if kind == 1:
-                self.say(f"x[{i}] = af.max(x[{i}], R[{i}, {j} + 1])")
+                self.say(f"x[{i}] = {self.best('max', f'x[{i}]', f'R[{i}, {j} + 1]')}")
                 return
             with self.maybe(f"{j} < 5"):
                 self.say(f"x[{i}] += R[{i}, {j}] * z[{j}]")
@@ -224,11 +247,13 @@ class Writer:
         best = self.random.choice(("min", "max"))
         if self.chance(0.5):
             with self.loop("k", "N") as k, self.loop("i", "N") as i, self.loop("j", "N") as j:
-                self.say(f"B[{i}, {j}] = af.{best}(B[{i}, {j}], B[{i}, {k}] + B[{k}, {j}])")
+                sum_ = f"B[{i}, {k}] + B[{k}, {j}]"
+                self.say(f"B[{i}, {j}] = {self.best(best, f'B[{i}, {j}]', sum_)}")
             return
         with self.loop("i", 1, "N") as i, self.loop("j", 1, "N") as j:
             diagonal = f"A[{i} - 1, {j} - 1] + B[{i}, {j}]"
-            self.say(f"A[{i}, {j}] = af.{best}(af.{best}(A[{i} - 1, {j}], A[{i}, {j} - 1]), {diagonal})")
+            before = self.best(best, f"A[{i} - 1, {j}]", f"A[{i}, {j} - 1]")
+            self.say(f"A[{i}, {j}] = {self.best(best, before, diagonal)}")
 
     def meeting(self) -> None:
         """Stores that meet themselves: of those to one element, the last one counts."""
@@ -250,6 +275,25 @@ class Writer:
         with self.loop("i", "N") as i:
             self.say(self.random.choice((f"x[{i}] += y[where[{i}]]", f"y[where[{i}]] += x[{i}]")))
 
+    def looked_up(self) -> None:
+        """Elements and rows that data name, as they are or after arithmetic on what names them."""
+        with self.loop("i", "N") as i:
+            k = f"where[{i}]"
+            place = self.more.choice((k, f"af.index({k}) // 2", f"af.index({k}) // 3 + 1", f"af.index({k}) % 5"))
+            self.say(
+                self.more.choice(
+                    (
+                        f"x[{i}] = y[{place}] * {self.number()} + alpha",
+                        f"y[{i}] += A[{place}, {i} + 1] * x[{place}]",
+                        f"A[{place}, {i}] = y[{i}] + alpha",
+                        f"x[{i}] = x[{place}] + y[{i}]",
+                    )
+                )
+            )
+        if self.more.random() < 0.5:
+            with self.loop("i", "N") as i, self.loop("j", "N") as j:
+                self.say(f"C[{i}, {j}] += A[where[{i}], {j}] * B[where[{j}], {j}]")
+
 
 def random_kernel(seed: int) -> tuple[af.Kernel, str]:
     """The kernel of a seed, and its text."""
@@ -268,10 +312,18 @@ def arguments(made: af.Kernel, sizes: Sizes, *, seed: int) -> dict[str, Any]:
     assert isinstance(type, ArrayType)
     dtype = type.dtype.numpy
     assert dtype is not None
-    is_float = dtype.kind == "f"
+    is_float, is_complex = dtype.kind in "fc", dtype.kind == "c"
     found: dict[str, Any] = {"steps": sizes["steps"], "alpha": 1.7 if is_float else 3}
-    for name, shape in SHAPES.items():
-        numbers = random.integers(-8, 9, [sizes[s] + 2 * EDGE for s in shape])
-        found[name] = (numbers / 2 if is_float else numbers).astype(dtype)
-    found["where"] = random.integers(0, sizes["N"] + 2 * EDGE, sizes["N"]).astype(np.int32)
+    for parameter in made.program.parameters:
+        if not isinstance(parameter.type, ArrayType) or parameter.name == "where":
+            continue
+        shape = [sizes[s] + 2 * EDGE for s in SHAPES[parameter.name]]
+        numbers = random.integers(-8, 9, shape)
+        numbers = numbers + 1j * random.integers(-8, 9, shape) if is_complex else numbers
+        array = (numbers / 2 if is_float else numbers).astype(dtype)
+        found[parameter.name] = view(Random(seed), array, written=True).array if parameter.type.strided else array
+    where = next(p.type for p in made.program.parameters if p.name == "where")
+    assert isinstance(where, ArrayType)
+    assert where.dtype.numpy is not None
+    found["where"] = random.integers(0, sizes["N"] + 2 * EDGE, sizes["N"]).astype(where.dtype.numpy)
     return found

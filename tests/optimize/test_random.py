@@ -40,6 +40,11 @@ def test_kernels_do_the_same(seed):
     assert runs.tried(seed, random_way(seed)).failures == []
 
 
+@pytest.mark.parametrize("seed", some(range(2, 60), 2))
+def test_kernels_do_the_same_after_random_steps(seed):
+    assert runs.scheduled(seed) == ""
+
+
 @pytest.mark.parametrize(("by", "is_wrong"), [(0, False), (1e-11, True)])
 def test_a_recurrence_may_move_as_far_as_rounding_moves_it_and_no_further(monkeypatch, by, is_wrong):
     """This kernel makes numbers of 3e24 of small ones. Where its arguments move by a unit of the last place, these move
@@ -101,5 +106,9 @@ def test_random_kernels_are_the_same_each_time_and_not_all_alike():
     assert len({*texts}) == len(texts)
     for piece in ("af.max", "af.var", "T0", "+ 1, N)", "steps", "where[", "/ alpha"):
         assert any(piece in text.partition("alpha:")[2] for text in texts), piece
+    for said in ("c128[", "u64[", "strided(", "where: af.u64", "where: af.i8"):
+        assert any(said in text.partition("alpha:")[0] for text in texts), said
+    for said in (", -1)", "[af.index(where[", "A[where["):
+        assert any(said in text for text in texts), said
     kernel, _ = random_kernel(1)
     assert arguments(kernel, {"N": 2, "M": 1, "K": 0, "steps": 1}, seed=1)["P"].shape == (6, 4)

@@ -17,20 +17,31 @@ SIZES = (1, 2, 3, 4, 7, 8)
 
 
 def random_schedule(
-    kernel: af.Kernel, seed: int, steps: int = 6, tries: int = 30, counts: Counter[str] | None = None
+    kernel: af.Kernel,
+    seed: int,
+    steps: int = 6,
+    tries: int = 30,
+    counts: Counter[str] | None = None,
+    *,
+    is_read: bool = False,
 ) -> af.Schedule:
-    """A schedule of some random steps; `counts` gets how often each verb was taken and refused."""
+    """A schedule of some random steps; `counts` gets how often each verb was taken and refused.
+
+    If `is_read`, so is what refusals say.
+    """
     rng = random.Random(f"{kernel.name} {seed}")
     schedule = af.Schedule(kernel)
     for _ in range(tries):
-        if len(schedule.steps) == steps or len(schedule.loops()) > 24:
+        if len(schedule.steps) == steps or not 0 < len(schedule.loops()) <= 24:
             break
         verb = rng.choice(list(VERBS))
         before, text = len(schedule.steps), str(schedule)
         try:
             VERBS[verb](schedule, rng)
-        except (af.IllegalTransform, af.ScheduleError):
+        except (af.IllegalTransform, af.ScheduleError) as error:
             assert str(schedule) == text
+            if is_read:
+                _require_words(error)
             if counts is not None:
                 counts[f"{verb} refused"] += 1
         else:
@@ -67,8 +78,7 @@ def taken_advice(kernel: af.Kernel, seed: int, tries: int = 12) -> int:
         except af.ScheduleError:
             pass
         except af.IllegalTransform as error:
-            if re.search(r"\bv\.\d", str(error)):
-                raise AssertionError("what the user gave no name is called by a number") from error
+            _require_words(error)
             advice = error.alternative
             if advice.startswith("affdsl.assume("):
                 facts = error.proposal.assumes if error.proposal is not None else ()
@@ -85,6 +95,11 @@ def taken_advice(kernel: af.Kernel, seed: int, tries: int = 12) -> int:
             while len(schedule.steps) > before:
                 schedule.undo()
     return taken
+
+
+def _require_words(error: af.AffdslError) -> None:
+    if re.search(r"\bv\.\d", str(error)):
+        raise AssertionError("what the user gave no name is called by a number") from error
 
 
 def promising(schedule: af.Schedule, kernel: af.Kernel, facts: Sequence[Constraint]) -> af.Schedule:

@@ -76,4 +76,4 @@ def contiguous(array: Array) -> View:
 
 def filling(dtype: np.dtype) -> object:
     """What spoils all that is computed with it: NaN, or the largest integer."""
-    return np.nan if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+    return np.nan if dtype.kind in "fc" else True if dtype.kind == "b" else np.iinfo(dtype).max
