@@ -22,7 +22,8 @@ def share_done_again(nest: Nest, loop: affine.For) -> float:
     ops = nest.innermost.body
     if any(True for op in ops for _ in op.blocks()):
         return 0.0
-    now, then = _numbered(nest, loop, 0), _numbered(nest, loop, loop.step)
+    numbers: dict[Hashable, int] = {}
+    now, then = _numbered(nest, loop, 0, numbers), _numbered(nest, loop, loop.step, numbers)
     moving = _moving(nest)
     done = {now[v] for v in moving}
     return len(done & {then[v] for v in moving}) / len(done) if done else 0.0
@@ -42,16 +43,20 @@ def _moving(nest: Nest) -> list[Value]:
     return found
 
 
-def _numbered(nest: Nest, loop: affine.For, ahead: int) -> Mapping[Value, Hashable]:
-    """What each value of the innermost loop is, by structure, so many iterations ahead; loads by their subscripts."""
-    number: dict[Value, Hashable] = {loop.iv: (loop.iv, ahead)}
+def _numbered(nest: Nest, loop: affine.For, ahead: int, numbers: dict[Hashable, int]) -> Mapping[Value, int]:
+    """The number of each value of the innermost loop, so many iterations ahead: equal where they are equal by structure.
+
+    `numbers` has those of all structures so far, one step deep each: what a value is made of counts by its number,
+    however much that is made of. Loads are equal by their subscripts.
+    """
+    number = {loop.iv: numbers.setdefault((loop.iv, ahead), len(numbers))}
     for op in nest.innermost.body:
         meaning = _meaning(op, loop.iv, ahead, number)
-        number |= {v: (k, v.type, *meaning) for k, v in enumerate(op.defines())}
+        number |= {v: numbers.setdefault((k, v.type, *meaning), len(numbers)) for k, v in enumerate(op.defines())}
     return number
 
 
-def _meaning(op: Op, iv: Value, ahead: int, number: Mapping[Value, Hashable]) -> tuple[Hashable, ...]:
+def _meaning(op: Op, iv: Value, ahead: int, number: Mapping[Value, int]) -> tuple[Hashable, ...]:
     """What an operation does, and to what; one that is not known is like no other."""
     read = tuple(number.get(v, v) for v in op.reads())
     match op:

@@ -147,21 +147,41 @@ def _statements(loop: affine.For, around: tuple[Value, ...]) -> Iterator[Stateme
 
 def _groups(block: Block) -> list[tuple[Op, ...]]:
     """The operations of a block that touch memory, other than loops: those together that use each other's values."""
-    groups: list[list[Op]] = []
-    needs: dict[Value, list[Op]] = {}
+    needs = _needs(block)
+    used = {op for op in needs if not is_pure(op)}
+    for op in reversed(needs):
+        if op in used:
+            used.update(needs[op])
+    group_of: dict[Op, list[Op]] = {}
+    for op in needs:
+        if op not in used:  # what nobody uses ties nothing together
+            continue
+        groups = {id(group_of[maker]): group_of[maker] for maker in needs[op]}
+        largest, *others = sorted(groups.values(), key=len, reverse=True) or [[]]
+        for moved in (*others, [op]):
+            largest += moved
+            group_of.update(dict.fromkeys(moved, largest))
+    order = {op: k for k, op in enumerate(block)}
+    distinct = {id(group): group for group in group_of.values()}.values()
+    found = (sorted((op for op in group if not is_pure(op)), key=order.__getitem__) for group in distinct)
+    return sorted(map(tuple, found), key=lambda group: order[group[0]])
+
+
+def _needs(block: Block) -> dict[Op, list[Op]]:
+    """Which operations of a block, other than loops, touch memory or use values of such, and which of these each uses.
+
+    Those that are made of constants and counters alone tie nothing together, and are left out.
+    """
+    needs: dict[Op, list[Op]] = {}
+    makers: dict[Value, Op] = {}
     for op in block:
         if isinstance(op, affine.For) or op.is_terminator:
             continue
-        makers = [maker for inner in walk(op) for v in inner.mentions() for maker in needs.get(v, ())]
-        if is_pure(op):
-            needs.update((v, makers) for v in op.defines())
-            continue
-        tied = [group for group in groups if any(maker in group for maker in makers)]
-        groups = [group for group in groups if group not in tied]
-        groups.append([*dict.fromkeys(each for group in tied for each in group), op])
-        needs.update((v, [op]) for v in op.defines())
-    order = {op: k for k, op in enumerate(block)}
-    return sorted((tuple(sorted(group, key=order.__getitem__)) for group in groups), key=lambda g: order[g[0]])
+        found = [makers[v] for inner in walk(op) for v in inner.mentions() if v in makers]
+        if found or not is_pure(op):
+            needs[op] = found
+            makers.update(dict.fromkeys(op.defines(), op))
+    return needs
 
 
 def _require_known(

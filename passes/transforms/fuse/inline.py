@@ -170,7 +170,7 @@ class _Source:
         waiting = [self.store.value]
         while waiting:
             op = makers.get(waiting.pop())
-            if op is None:
+            if op is None or op in found:
                 continue
             if any(True for _ in op.blocks()) or not (is_pure(op) or isinstance(op, affine.Load)):
                 raise refusal(
