@@ -74,6 +74,26 @@ def affine_exprs(op: Op) -> Iterator[Affine]:
                 left += several
 
 
+def operands_first(value: Value, operands: Callable[[Value], Iterable[Value]]) -> list[Value]:
+    """A value behind all that it is computed from, as `operands` says, each once.
+
+    What is computed in this order takes as long as there are values, however often they are used, and as many as there
+    are: a recursion would compute a value again for each use, and chains may be longer than Python's stack is deep.
+    """
+    found: dict[Value, None] = {}
+    begun: set[Value] = set()
+    stack = [value]
+    while stack:
+        each = stack[-1]
+        if each in begun:
+            stack.pop()
+            found.setdefault(each)
+            continue
+        begun.add(each)
+        stack.extend(v for v in reversed(tuple(operands(each))) if v not in begun)
+    return list(found)
+
+
 def users(root: Op) -> dict[Value, list[Op]]:
     """Who reads what inside root: computed when asked for, never stored."""
     result: dict[Value, list[Op]] = defaultdict(list)

@@ -10,7 +10,7 @@ import numpy as np
 
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramNameError, ProgramTypeError
 from affdsl.ir.dialects import affine
-from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX, IndexType
 from affdsl.lang.builder import SymbolValue, active, current
@@ -360,7 +360,26 @@ def _divide(symbol: str, left: Operand, right: Operand) -> Index | Scalar:
             f"{_factor(a)} {symbol} {b.constant}: an index is divided by positive numbers only",
             f"write {_factor(-a)} // {-b.constant}" if b.constant < 0 and symbol == "//" else "",
         )
-    return Index(a.ceildiv(b) if symbol == "ceildiv" else a // b if symbol == "//" else a % b)
+    return _no_heavier(a.ceildiv(b) if symbol == "ceildiv" else a // b if symbol == "//" else a % b)
+
+
+DEEPEST = 100
+"""Quotients inside each other that an index may have."""
+HEAVIEST = 20_000
+"""How many atoms it may take to write an index down: as many as C text may have."""
+
+
+def _no_heavier(expr: Affine) -> Index:
+    """An index that is not too long to write down: what is divided stands there again wherever a quotient is used."""
+    deepest = max((atom.depth for atom, _ in expr.terms if isinstance(atom, FloorDiv)), default=0)
+    if deepest <= DEEPEST and expr.weight <= HEAVIEST:
+        return Index(expr)
+    has = f"{deepest} quotients inside each other" if deepest > DEEPEST else f"more than {HEAVIEST} parts"
+    raise problem(
+        ProgramError,
+        f"an index of {', '.join(dict.fromkeys(v.hint for v in expr.values()))} has {has}",
+        "compute it as a number, which has a name after each step: begin with affdsl.i64(i) instead of i",
+    )
 
 
 def _not_affine(symbol: str, a: Affine, b: Affine) -> ProgramError:

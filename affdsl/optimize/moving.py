@@ -11,6 +11,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
+from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
@@ -208,7 +209,7 @@ class Moving:
         )
         for iv, begin, end in pairs:
             try:
-                yield iv, self._value(begin, at), self._value(end, at), 1
+                yield iv, self._value(begin, dict(at)), self._value(end, dict(at)), 1
             except UncountedError:
                 yield iv, (0, 0), (1, 1), 1
 
@@ -223,6 +224,13 @@ class Moving:
 
     def interval(self, expr: Affine, at: Numbers) -> Interval:
         """Between which numbers an expression lies. Raises UncountedError where data decides."""
+        ends = dict(at)
+        for value in dict.fromkeys(expr.values()):
+            self._value(value, ends)
+        return self._interval(expr, ends)
+
+    def _interval(self, expr: Affine, at: Numbers) -> Interval:
+        """The same where the ends of all values in it are known."""
         low = high = expr.constant
         for atom, factor in expr.terms:
             ends = [factor * end for end in self._atom(atom, at)]
@@ -232,9 +240,9 @@ class Moving:
     def _atom(self, atom: Atom, at: Numbers) -> Interval:
         match atom:
             case Value():
-                return self._value(atom, at)
+                return at[atom]
             case FloorDiv(dividend, divisor):
-                (low, high), by = self.interval(dividend, at), self.interval(Affine.of(divisor), at)
+                (low, high), by = self._interval(dividend, at), self._interval(Affine.of(divisor), at)
                 if by[0] <= 0:
                     raise UncountedError("it divides by a number that is not positive")
                 ends = [end // each for end in (low, high) for each in by]
@@ -242,24 +250,34 @@ class Moving:
             case Product(factors):
                 found = (1, 1)
                 for factor in factors:
-                    ends = [a * b for a in found for b in self.interval(Affine.of(factor), at)]
+                    ends = [a * b for a in found for b in self._interval(Affine.of(factor), at)]
                     found = min(ends), max(ends)
                 return found
 
-    def _value(self, value: Value, at: Numbers) -> Interval:
-        if value in at:
-            return at[value]
+    def _value(self, value: Value, ends: dict[Value, Interval]) -> Interval:
+        """Where a value lies; added to the ends that are known are its own, and those of what it is computed from."""
+        for each in operands_first(value, lambda v: () if v in ends else self._operands(v)):
+            if each not in ends:
+                ends[each] = self._made(each, ends)
+        return ends[value]
+
+    def _operands(self, value: Value) -> Iterable[Value]:
+        op = self._of.maker(value)
+        is_map = value not in self._of.known and isinstance(op, affine.Apply | affine.Min | affine.Max)
+        return op.reads() if op is not None and is_map else ()
+
+    def _made(self, value: Value, at: Numbers) -> Interval:
         if value in self._of.known:
             return self._of.known[value], self._of.known[value]
         match self._of.maker(value):
             case arith.Constant(value=int() as number):
                 return number, number
             case affine.Apply() as op:
-                return self.interval(op.expr, at)
+                return self._interval(op.expr, at)
             case affine.Min() as op:
-                return _extreme(min, [self.interval(e, at) for e in op.exprs])
+                return _extreme(min, [self._interval(e, at) for e in op.exprs])
             case affine.Max() as op:
-                return _extreme(max, [self.interval(e, at) for e in op.exprs])
+                return _extreme(max, [self._interval(e, at) for e in op.exprs])
         raise UncountedError(f"{value.hint or 'a value'}: data decides")
 
 

@@ -29,9 +29,15 @@ def may_fail(op: Op) -> bool:
 
 
 def divisors(expr: Affine) -> Iterator[Affine]:
-    """The divisors of expr that are no numbers, the innermost first."""
+    """The divisors of expr that are no numbers, the innermost first; those of a quotient that is used again once."""
+    return _divisors(expr, set())
+
+
+def _divisors(expr: Affine, seen: set[Atom]) -> Iterator[Affine]:
     for atom, _ in expr.terms:
-        yield from _divisors_of(atom)
+        if atom not in seen:
+            seen.add(atom)
+            yield from _divisors_of(atom, seen)
 
 
 def symbolic(exprs: Sequence[Affine]) -> list[Affine]:
@@ -39,13 +45,13 @@ def symbolic(exprs: Sequence[Affine]) -> list[Affine]:
     return list(dict.fromkeys(d for e in exprs for d in divisors(e)))
 
 
-def _divisors_of(atom: Atom) -> Iterator[Affine]:
+def _divisors_of(atom: Atom, seen: set[Atom]) -> Iterator[Affine]:
     match atom:
         case FloorDiv(dividend, divisor):
-            yield from divisors(dividend)
+            yield from _divisors(dividend, seen)
             if not isinstance(divisor, int):
-                yield from divisors(Affine.of(divisor))
+                yield from _divisors(Affine.of(divisor), seen)
                 yield Affine.of(divisor)
         case Product(factors):
             for factor in factors:
-                yield from _divisors_of(factor)
+                yield from _divisors(Affine.of(factor), seen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref, vector
@@ -10,7 +10,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import spell
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import operands_first, walk
 from affdsl.ir.types import VectorType
 
 LONGEST = 48
@@ -29,6 +29,7 @@ class Words:
     def __init__(self, function: func.Func) -> None:
         self._function = function
         self._made = {v: op for op in walk(function) for v in op.defines()}
+        self._texts: dict[Value, str] = {}
 
     def where(self, op: Op) -> Location | str:
         """The user's file and line, or which operation it is."""
@@ -62,6 +63,18 @@ class Words:
         return f"({text})" if " " in text and not text.endswith("]") else text
 
     def _value(self, value: Value) -> str:
+        """A value as an expression, of which no more is kept than what is left out for its length anyway."""
+        for each in operands_first(value, self._operands):
+            if each not in self._texts:
+                self._texts[each] = self._text(each)[: LONGEST + 1]
+        return self._texts[value]
+
+    def _operands(self, value: Value) -> Iterable[Value]:
+        op = self._made.get(value)
+        return op.reads() if op is not None and not value.hint and value not in self._texts else ()
+
+    def _text(self, value: Value) -> str:
+        """A value as an expression, those that it is made of being known."""
         if value.hint:
             return value.hint.removeprefix("%")
         match self._made.get(value):

@@ -19,6 +19,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.magnitude import is_small
 from affdsl.ir.spelling import spell
+from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import INDEX, IndexType, MemRefType
 from affdsl.passes.analysis.conditions import alternatives, is_computed
 from affdsl.passes.analysis.linearized import at_least_zero, is_affine
@@ -249,29 +250,21 @@ class Scope:
         return domain.resolved[value], domain
 
     def _operands_first(self, value: Value, domain: Domain) -> list[Value]:
-        """A value after all that it is computed from and that is not known: chains may exceed Python's stack."""
+        """A value behind all that it is computed from and that is not known."""
         known = {*domain.ivs, *domain.locals}
-        found: dict[Value, None] = {}
-        begun: set[Value] = set()
-        stack = [value]
-        while stack:
-            each = stack[-1]
-            if each in begun or each in known or each in domain.resolved:
-                stack.pop()
-                if each in begun:
-                    found.setdefault(each)
-                continue
-            begun.add(each)
-            operands: tuple[Affine, ...] = ()
+
+        def operands(each: Value) -> Iterator[Value]:
+            exprs: tuple[Affine, ...] = ()
             match self.makers.get(each):
                 case affine.Apply(expr=expr):
-                    operands = (expr,)
+                    exprs = (expr,)
                 case arith.Binary(kind=kind, left=a, right=b) if kind in _FOLLOWED and each.type == INDEX:
-                    operands = (Affine.of(a), Affine.of(b))
-            for expr in reversed(operands):
-                expr = self._multiplied_out(expr) if self._products else expr
-                stack.extend(v for v in reversed(tuple(expr.values())) if v not in begun)
-        return list(found)
+                    exprs = (Affine.of(a), Affine.of(b))
+            for expr in exprs:
+                read = self._multiplied_out(expr) if self._products else expr
+                yield from (v for v in read.values() if v not in known and v not in domain.resolved)
+
+        return operands_first(value, operands)
 
     def _made(self, value: Value, domain: Domain) -> tuple[Affine, Domain]:
         match self.makers.get(value):

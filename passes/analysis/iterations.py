@@ -20,7 +20,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.messages import where
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import operands_first, walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.work import Work, reductions_of, work_of
 
@@ -115,6 +115,29 @@ class Iterations:
         """The numbers that a value has. Raises UncountedError where they depend on data."""
         if value in lanes.values:
             return lanes.values[value]
+        found = dict(lanes.values)
+        inside = Lanes(found, lanes.often)
+        for each in operands_first(value, lambda v: () if v in found else self._operands(v)):
+            if each not in found:
+                found[each] = self._made(each, inside)
+        return found[value]
+
+    def _operands(self, value: Value) -> Iterable[Value]:
+        """What the numbers of a value are computed from."""
+        op = self._makers.get(value)
+        match op:
+            case _ if value in self.known:
+                return ()
+            case affine.Apply() | affine.Min() | affine.Max() | arith.Select() | arith.Cast(kind="index_cast" | "extsi"):
+                return op.reads()
+            case arith.Binary() if op.kind in _BINARY:
+                return op.reads()
+            case arith.Compare(kind="cmpi") if op.predicate in _PREDICATES:
+                return op.reads()
+        return ()
+
+    def _made(self, value: Value, lanes: Lanes) -> Numbers:
+        """The numbers that a value has where those of its operands are known."""
         if value in self.known:
             return np.asarray(self.known[value])
         op = self._makers.get(value)
@@ -158,12 +181,17 @@ class Iterations:
 
     def resolved(self, expr: Affine) -> Affine:
         """An expression in terms of what the values in it are computed of, as far as those are affine, too."""
-        while True:
-            makers = {v: self._makers.get(v) for v in expr.values()}
-            new = {v: op.expr for v, op in makers.items() if isinstance(op, affine.Apply)}
-            if not new:
-                return expr
-            expr = expr.substitute(new)
+        new: dict[Value, Affine] = {}
+        for value in dict.fromkeys(expr.values()):
+            for each in operands_first(value, lambda v: () if v in new else self._applied(v).values()):
+                if isinstance(self._makers.get(each), affine.Apply):
+                    new[each] = self._applied(each).substitute(new)
+        return expr.substitute(new)
+
+    def _applied(self, value: Value) -> Affine:
+        """The expression of the affine.apply that makes a value; nothing for other values."""
+        op = self._makers.get(value)
+        return op.expr if isinstance(op, affine.Apply) else Affine()
 
     def sizes(self, array: Value, lanes: Lanes) -> list[Numbers]:
         """The sizes of an array, an argument or one that is allocated. Raises UncountedError of others."""

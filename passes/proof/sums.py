@@ -20,6 +20,9 @@ from affdsl.passes.proof.dataflow import BUDGET, Dataflow
 NEUTRAL: dict[str, float] = {"addi": 0, "addf": -0.0, "muli": 1, "mulf": 1.0, "ori": 0, "xori": 0, "andi": -1}
 """What changes nothing where it is one of the terms."""
 KINDS = frozenset(DECLARED.values())
+MOST_TERMS = 500
+"""A sum of more terms is not compared: x + x + ..., written as a loop that doubles, has two to the power of its length.
+"""
 
 
 class Term(Frozen):
@@ -103,11 +106,22 @@ def _kind(of: Dataflow, value: Value) -> str | None:
 
 def _terms(of: Dataflow, kind: str, value: Value, around: Loops) -> Iterator[tuple[Value, Loops]]:
     """What is combined to a value, each with the loops of the sum around it."""
+    waiting, count = [value], 0
+    while waiting:
+        match of.maker(waiting[-1]):
+            case arith.Binary(kind=k, left=left, right=right) if k == kind:
+                waiting[-1:] = (right, left)
+            case _:
+                for term in _terms_of_loop(of, kind, waiting.pop(), around):
+                    count += 1
+                    if count > MOST_TERMS:
+                        raise UnknownError(f"a sum has more than {MOST_TERMS} terms")
+                    yield term
+
+
+def _terms_of_loop(of: Dataflow, kind: str, value: Value, around: Loops) -> Iterator[tuple[Value, Loops]]:
+    """What a loop combines to a value; a value that no loop makes is a term itself."""
     match of.maker(value):
-        case arith.Binary(kind=k, left=left, right=right) if k == kind:
-            yield from _terms(of, kind, left, around)
-            yield from _terms(of, kind, right, around)
-            return
         case affine.Parallel() as op if value in op.results and _kind(of, value) == kind:
             yield from _terms(of, kind, _yielded(op.body)[op.results.index(value)], (*around, op))
             return
@@ -136,20 +150,29 @@ def _made(of: Dataflow, kind: str, value: Value) -> list[tuple[Value, Loops]]:
 
 def _added(of: Dataflow, kind: str, value: Value, start: Value, around: Loops) -> list[tuple[Value, Loops]] | None:
     """What is combined with `start` to a value, one after the other; None if it is made in another way."""
-    if value is start:
-        return []
-    match of.maker(value):
-        case arith.Binary(kind=k, left=left, right=right) if k == kind:
-            for one, other in ((left, right), (right, left)):
-                found = _added(of, kind, one, start, around)
-                if found is not None:
-                    return [*found, (other, around)]
-        case affine.For() as op if value in op.results:
-            place = op.results.index(value)
-            first = _added(of, kind, op.inits[place], start, around)
-            rest = _added(of, kind, _yielded(op.body)[place], op.carried[place], (*around, op))
-            if first is not None and rest is not None:
-                return [*first, *rest]
+    added_behind: dict[Value, tuple[Value, Value] | None] = {}
+    waiting: list[tuple[Value, tuple[Value, Value] | None]] = [(value, None)]
+    while waiting:
+        each, behind = waiting.pop()
+        if each in added_behind:
+            continue
+        added_behind[each] = behind
+        found: list[tuple[Value, Loops]] | None = [] if each is start else None
+        match of.maker(each):
+            case _ if found is not None:
+                pass
+            case arith.Binary(kind=k, left=left, right=right) if k == kind:
+                waiting += ((right, (each, left)), (left, (each, right)))
+            case affine.For() as op if each in op.results:
+                place = op.results.index(each)
+                first = _added(of, kind, op.inits[place], start, around)
+                rest = _added(of, kind, _yielded(op.body)[place], op.carried[place], (*around, op))
+                found = [*first, *rest] if first is not None and rest is not None else None
+        if found is not None:
+            while behind is not None:
+                found.append((behind[1], around))
+                behind = added_behind[behind[0]]
+            return found
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import TypeVar
@@ -10,6 +10,7 @@ from typing import TypeVar
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.domain import Scope
 from affdsl.passes.analysis.effects import is_pure
@@ -17,6 +18,8 @@ from affdsl.passes.analysis.polyhedral import Dim, Map, Set, name_of
 from affdsl.passes.analysis.relations import iterator
 
 Part = TypeVar("Part", Set, Map)
+LONGEST = 10_000
+"""What takes more characters to say has a name of its own: what is used again is said again."""
 _COMMON = frozenset(("location", "attributes", "written", "ends"))
 
 
@@ -31,6 +34,7 @@ class Symbols:
         self.scope = scope
         self.mark = mark
         self._names: dict[str, str] = {}
+        self._keys: dict[Value, str | None] = {}
         self._taken: set[str] = set()
 
     def add(self, params: tuple[Value, ...]) -> None:
@@ -56,19 +60,38 @@ class Symbols:
         return part
 
     def key(self, value: Value) -> str | None:
-        """How a symbol is made from the arguments; None if it is not made of them alone."""
+        """How a symbol is made from the arguments; None if it is not made of them alone, or that is long to say."""
+        for each in operands_first(value, self._operands):
+            if each not in self._keys:
+                self._keys[each] = self._key(each)
+        return self._keys[value]
+
+    def _operands(self, value: Value) -> Iterable[Value]:
+        maker = self._maker(value) if value not in self._keys else None
+        return maker.reads() if maker is not None else ()
+
+    def _maker(self, value: Value) -> Op | None:
+        """What makes a symbol of others."""
+        maker = self.scope.makers.get(value)
+        if maker is None or self.scope.varies(value) or not is_pure(maker) or any(True for _ in maker.blocks()):
+            return None
+        return maker
+
+    def _key(self, value: Value) -> str | None:
+        """The same where the keys of what it is computed from are known."""
         if value in self.function.args:
             return f"arg{self.function.args.index(value)}"
         for (buffer, axis), symbol in self.scope.sizes.items():
             if symbol is value and buffer in self.function.args:
                 return f"size{self.function.args.index(buffer)}_{axis}"
-        maker = self.scope.makers.get(value)
-        if maker is None or self.scope.varies(value) or not is_pure(maker) or any(True for _ in maker.blocks()):
+        maker = self._maker(value)
+        if maker is None:
             return None
-        parts = [self.key(v) for v in maker.reads()]
+        parts = [self._keys.get(v) for v in maker.reads()]
         if None in parts:
             return None
-        return f"{signature(maker)}{parts}.{[*maker.defines()].index(value)}"
+        key = f"{signature(maker)}{parts}.{[*maker.defines()].index(value)}"
+        return key if len(key) <= LONGEST else None
 
     def spelled(self, expr: Affine) -> object:
         """An expression of symbols, equal in two functions where it is the same number."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Literal
@@ -501,20 +502,21 @@ def divisions(exprs: Iterable[Affine]) -> list[Division]:
 
 def _quotients(exprs: Iterable[Affine]) -> Iterator[FloorDiv]:
     """The quotients by what is no number, each once."""
-    left: list[Affine | Atom] = [e for e in exprs if any(not isinstance(atom, Value) for atom, _ in e.terms)]
-    found: dict[FloorDiv, None] = {}
+    left = deque[Affine | Atom](e for e in exprs if any(not isinstance(atom, Value) for atom, _ in e.terms))
+    seen: set[Atom] = set()
     while left:
-        match left.pop(0):
+        match left.popleft():
             case Affine(terms=terms):
-                left += (atom for atom, _ in terms)
+                new = dict.fromkeys(atom for atom, _ in terms if atom not in seen)
+                seen.update(new)
+                left += new
             case FloorDiv(dividend, divisor) as quotient:
-                if isinstance(divisor, Affine) and quotient not in found:
-                    found[quotient] = None
+                if isinstance(divisor, Affine):
+                    yield quotient
                     left.append(divisor)
                 left.append(dividend)
             case Product(factors):
-                left += factors
-    return iter(found)
+                left += map(Affine.of, factors)
 
 
 def _last_of_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from affdsl.ir.core import Op
@@ -214,18 +215,22 @@ class _Source:
 
 def _without_idle(function: Func, inside: Collection[Value]) -> Func:
     """function without what nothing needs any more in some loops, and without those that do nothing."""
-    while True:
-        used = {v for op in walk(function) for v in op.mentions()}
-        idle = dict.fromkeys(_idle(function, used, inside, is_inside=False), ())
+    while True:  # once for each loop around another that does nothing: a chain of values goes in one round
+        idle: dict[Op, tuple[Op, ...]] = {}
+        used = Counter(v for op in walk(function) for v in op.mentions())
+        for op in reversed([*_inside(function, inside, is_inside=False)]):
+            if is_removable(op) and not any(used[v] for v in op.defines()):
+                idle[op] = ()
+                used.subtract(v for inner in walk(op) if inner is op or inner not in idle for v in inner.mentions())
         if not idle:
             return function
         function = rewrite(function, idle.get)
 
 
-def _idle(root: Op, used: Collection[Value], inside: Collection[Value], *, is_inside: bool) -> Iterator[Op]:
+def _inside(root: Op, ivs: Collection[Value], *, is_inside: bool) -> Iterator[Op]:
+    """The operations that bind some values, and all that stands in them."""
     for op in (op for block in root.blocks() for op in block):
-        here = is_inside or any(v in inside for v in op.binds())
-        if here and is_removable(op) and not any(v in used for v in op.defines()):
+        here = is_inside or any(v in ivs for v in op.binds())
+        if here:
             yield op
-        else:
-            yield from _idle(op, used, inside, is_inside=here)
+        yield from _inside(op, ivs, is_inside=here)

@@ -18,6 +18,8 @@ from affdsl.passes.transforms.vectorize.lanes import Lanes
 When: TypeAlias = "Value | bool | tuple[Value, When, When]"
 """Where a sum becomes one more: where a condition holds, everywhere or nowhere, or where one of two says so."""
 BYTE = IntegerType(8)
+DEEPEST = 6
+"""A count in more choices inside each other is left in lanes."""
 MOST_LANES = 255
 """As many as a byte counts."""
 
@@ -71,30 +73,38 @@ def count_of(loop: affine.For, position: int, width: int) -> Count | None:
     return Count(when, frozenset(ops))
 
 
-def _when(value: Value, carried: Value, made: Mapping[Value, Op], ops: list[Op]) -> When | None:
-    """Where a value is one more than what a loop carries; None where it is something else. `ops` gets its makers."""
+def _when(value: Value, carried: Value, made: Mapping[Value, Op], ops: list[Op], deep: int = DEEPEST) -> When | None:
+    """Where a value is one more than what a loop carries; None where it is something else. `ops` gets its makers.
+
+    At most `deep` choices are inside each other: each is one of two others, so there may be two to that power.
+    """
     if value is carried:
         return False
     op = made.get(value)
     if op is not None and op not in ops:
         ops.append(op)
     match op:
+        case arith.Select() if not deep:
+            return None
         case arith.Binary(kind="addi", left=left, right=right):
-            return _added(right if left is carried else left, made) if carried in (left, right) else None
+            return _added(right if left is carried else left, made, deep) if carried in (left, right) else None
         case arith.Select(condition=condition, if_true=one, if_false=other) if condition.type == I1:
-            return _either(condition, _when(one, carried, made, ops), _when(other, carried, made, ops))
+            sides = [_when(side, carried, made, ops, deep - 1) for side in (one, other)]
+            return _either(condition, *sides)
     return None
 
 
-def _added(value: Value, made: Mapping[Value, Op]) -> When | None:
+def _added(value: Value, made: Mapping[Value, Op], deep: int) -> When | None:
     """Where a number is 1, which is 0 elsewhere; None for any other one."""
     match made.get(value):
+        case arith.Select() if not deep:
+            return None
         case arith.Constant(value=0 | 1 as number):
             return bool(number)
         case arith.Cast(kind="extui", operand=condition) if condition.type == I1:
             return condition
         case arith.Select(condition=condition, if_true=one, if_false=other) if condition.type == I1:
-            return _either(condition, _added(one, made), _added(other, made))
+            return _either(condition, _added(one, made, deep - 1), _added(other, made, deep - 1))
     return None
 
 
@@ -112,15 +122,22 @@ def _conditions(when: When) -> list[Value]:
 
 def _compared(condition: Value, made: Mapping[Value, Op]) -> int:
     """The most bits of what is compared for a condition; 0 where that is not seen."""
-    match made.get(condition):
-        case arith.Compare(left=Value(type=IntegerType(width=bits) | FloatType(width=bits))):
-            return bits
-        case arith.Binary(kind="andi" | "ori" | "xori", left=left, right=right):
-            both = [_compared(v, made) for v in (left, right)]
-            return max(both) if all(both) else 0
-        case arith.Constant():
-            return 1
-    return 0
+    most, seen, waiting = 1, set[Value](), [condition]
+    while waiting:
+        each = waiting.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        match made.get(each):
+            case arith.Compare(left=Value(type=IntegerType(width=bits) | FloatType(width=bits))):
+                most = max(most, bits)
+            case arith.Binary(kind="andi" | "ori" | "xori", left=left, right=right):
+                waiting += (left, right)
+            case arith.Constant():
+                pass
+            case _:
+                return 0
+    return most
 
 
 def counted(at: Lanes, count: Count, carried: Value) -> Value:

@@ -1,0 +1,245 @@
+"""Values that are used more than once: what is done to them is done once, whatever the number of uses.
+
+Each kernel here has so many uses inside each other that what walks along all of them never ends.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.codegen.c.fallible import divisors, symbolic
+from affdsl.codegen.c.words import Words
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import operands_first, walk
+from affdsl.ir.types import F32, I1, INDEX, MemRefType
+from affdsl.mlir.readers import parse
+from affdsl.optimize.moving import Moving
+from affdsl.passes.analysis.bounds.claims import divisions
+from affdsl.passes.analysis.conditions import alternatives, is_computed
+from affdsl.passes.analysis.domain import Scope
+from affdsl.passes.analysis.iterations import Iterations, Lanes
+from affdsl.passes.analysis.scheduler import _groups
+from affdsl.passes.proof.symbols import Symbols
+from affdsl.passes.transforms.vectorize.counted import counts
+from tests.steps import kernels
+from tests.steps.shapes import SHAPES
+
+N = af.symbols("N")
+
+
+@pytest.mark.parametrize("shape", ["newton", "mandelbrot", "logistic", "squarings"])
+def test_optimize_ends_where_values_are_used_again(shape):
+    written = kernels.nest(SHAPES[shape], 40)
+    fast = written.optimize("avx2", threads=1)
+    assert "vectors" in fast.explain()
+
+
+def test_an_inlined_value_is_computed_once_where_it_is_read():
+    made = af.Schedule(kernels.mapped(SHAPES["logistic"], 60)).inline("t").function
+    kinds = [op.kind for op in walk(made) if isinstance(op, arith.Binary)]
+    assert kinds.count("mulf") == 2 * 60  # read at two places
+
+
+# Which statements belong together ------------------------------------------------------------------------------------
+
+
+def block_of(random: Random, size: int) -> tuple[tuple[Op, ...], dict[Op, set[Op]]]:
+    """Loads, stores, sums and constants at random, and which operations use values of which."""
+    buffer = Value(MemRefType((None,), F32), "A")
+    ops: list[Op] = []
+    uses: dict[Op, set[Op]] = {}
+    values: list[tuple[Value, Op]] = []
+    for _ in range(size):
+        kind = random.choice(("load", "store", "sum", "sum", "constant")) if values else "constant"
+        chosen = [random.choice(values[-6:]) for _ in range({"store": 1, "sum": 2}.get(kind, 0))]
+        result = Value(F32)
+        match kind:
+            case "load":
+                op: Op = affine.Load(result, buffer, (Affine.of(len(ops)),))
+            case "store":
+                op = affine.Store(chosen[0][0], buffer, (Affine.of(len(ops)),))
+            case "sum":
+                op = arith.Binary(result, "addf", chosen[0][0], chosen[1][0])
+            case _:
+                op = arith.Constant(result, 1.0)
+        ops.append(op)
+        uses[op] = {maker for _, maker in chosen}
+        if kind != "store":
+            values.append((result, op))
+    return tuple(ops), uses
+
+
+def test_statements_that_use_one_value_belong_together():
+    for seed in range(60):
+        block, uses = block_of(Random(seed), 24)
+        touching = [op for op in block if isinstance(op, affine.Load | affine.Store)]
+
+        def made_of(op: Op, uses: dict[Op, set[Op]] = uses) -> set[Op]:
+            """The loads that an operation uses, through sums."""
+            return {op} if isinstance(op, affine.Load) else {x for each in uses[op] for x in made_of(each)}
+
+        together = {op: {op} for op in touching}
+        for op in touching:
+            for other in made_of(op):
+                joined = together[op] | together[other]
+                together |= dict.fromkeys(joined, joined)
+        wanted = {frozenset(group) for group in together.values()}
+        assert {frozenset(group) for group in _groups(block)} == wanted, seed
+
+
+# Indices that are computed -------------------------------------------------------------------------------------------
+
+
+def doubled(kind: str, n: int) -> tuple[Value, Value, dict[Value, Op]]:
+    """An index, what is made of it in n steps each of which uses the last value twice, and what makes each value."""
+    first = last = Value(INDEX, "i")
+    makers: dict[Value, Op] = {}
+    for _ in range(n):
+        result = Value(INDEX)
+        if kind == "apply":
+            makers[result] = affine.Apply(result, last + (last + 1) // 2 - Affine.of(last) + 1)
+        else:
+            makers[result] = arith.Binary(result, kind, last, last)
+        last = result
+    return first, last, makers
+
+
+def test_operands_come_first_and_once():
+    first, last, makers = doubled("addi", 5000)
+    found = operands_first(last, lambda v: makers[v].reads() if v in makers else ())
+    assert found == [first, *makers]
+
+
+def test_a_condition_that_is_used_again_is_asked_once():
+    i = Value(INDEX, "i")
+    makers: dict[Value, Op] = {}
+    last = Value(I1)
+    makers[last] = arith.Compare(last, "cmpi", "sge", i, Value(INDEX, "n"))
+    (wanted,) = alternatives(last, makers) or ((),)
+    for kind in ("andi", "ori") * 200:
+        result = Value(I1)
+        makers[result] = arith.Binary(result, kind, last, last)
+        last = result
+    assert alternatives(last, makers) == (wanted,)
+
+
+def test_an_index_that_is_used_again_is_looked_at_once():
+    first, last, makers = doubled("apply", 400)
+    assert is_computed(last, makers, lambda v: v is first)
+    assert not is_computed(last, makers, lambda v: False)
+
+
+INDEX_CHAIN = """
+func.func @f(%A: memref<?xf64>, %n: index) {{
+  affine.for %i = 0 to 10 {{
+{lines}
+    %t = affine.load %A[%i] : memref<?xf64>
+    {use}
+  }}
+  return
+}}
+"""
+
+
+def of_chain(line: str, use: str, n: int = 300) -> Func:
+    """A function with n operations that read the one before twice, and what is done with the last one."""
+    lines = ["    %0 = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)"]
+    lines += [f"    %{k} = {line.format(f'%{k - 1}')}" for k in range(1, n)]
+    (found,) = parse(INDEX_CHAIN.format(lines="\n".join(lines), use=use.format(f"%{n - 1}"))).functions
+    return found
+
+
+STORED = "memref.store %t, %A[{0}] : memref<?xf64>"
+APPLIED = "affine.apply affine_map<(d0) -> (d0 - d0 floordiv 1000000)>({0})"
+LARGER = "arith.maxsi {0}, {0} : index"
+
+
+def counter_and_last(f: Func) -> tuple[Value, Value]:
+    """The counter of the first loop of a function, and the first subscript of the first memref.store."""
+    loop = f.body[0]
+    assert isinstance(loop, affine.For)
+    return loop.iv, next(op for op in walk(f) if isinstance(op, memref.Store)).indices[0]
+
+
+def test_numbers_of_an_index_that_is_used_again_are_computed_once():
+    f = of_chain(LARGER, STORED)
+    iv, last = counter_and_last(f)
+    lanes = Lanes({iv: np.arange(10)}, np.ones(10, np.int64))
+    assert [*Iterations(Module((f,))).value(last, lanes)] == [*range(1, 11)]
+
+
+def test_ends_of_an_index_that_is_used_again_are_computed_once():
+    f = of_chain(APPLIED, STORED)
+    iv, last = counter_and_last(f)
+    low, high = Moving(Iterations(Module((f,)))).interval(Affine.of(last), {iv: (0, 9)})
+    assert (low, high) == (1, 10)
+
+
+def test_an_index_that_is_used_again_is_resolved_once():
+    f = of_chain("affine.apply affine_map<(d0) -> (d0 * 2 - d0 + d0 floordiv 4096)>({0})", STORED, 30)
+    iv, last = counter_and_last(f)
+    found = Iterations(Module((f,))).resolved(Affine.of(last))
+    assert found.evaluate({iv: 7}) == 8
+
+
+def test_a_size_that_is_used_again_has_no_endless_name():
+    f = of_chain(LARGER, STORED)
+    _, last = counter_and_last(f)
+    scope = Scope(f)
+    assert Symbols(f, scope, "a").key(last) is None
+    outside = parse("func.func @f(%n: index) {\n%a = arith.maxsi %n, %n : index\nreturn }").functions[0]
+    (op,) = (op for op in outside.body if isinstance(op, arith.Binary))
+    assert Symbols(outside, Scope(outside), "a").key(op.result) is not None
+
+
+def test_an_index_of_data_that_is_used_again_is_left_out_of_messages():
+    f = of_chain("arith.muli {0}, {0} : index", STORED)
+    (store,) = (op for op in walk(f) if isinstance(op, memref.Store))
+    assert Words(f).access(store, store.memref, [Affine.of(store.indices[0])]) == "A[...] = ..."
+
+
+def test_sums_of_sums_are_no_endless_lists():
+    written = kernels.nest(SHAPES["i64 doublings"], 400)
+    af.Schedule(written).tile(("i", "j"), 4).kernel(validate=True)
+
+
+def test_what_counts_by_choices_that_are_used_again_is_seen_to_an_end():
+    lines = ["%n0 = arith.addi %s, %one : i64"]
+    lines += [f"%n{k} = arith.select %c, %n{k - 1}, %n{k - 1} : i64" for k in range(1, 100)]
+    text = f"""func.func @f(%A: memref<?xf64>, %x: f64, %n: index) -> i64 {{
+      %zero = arith.constant 0 : i64
+      %r = affine.for %i = 0 to %n iter_args(%s = %zero) -> (i64) {{
+        %one = arith.constant 1 : i64
+        %a = affine.load %A[%i] : memref<?xf64>
+        %c = arith.cmpf olt, %a, %x : f64
+        {"".join(f"{line}{chr(10)}" for line in lines)}
+        affine.yield %n99 : i64
+      }}
+      return %r : i64 }}"""
+    f = parse(text).functions[0]
+    loop = next(op for op in walk(f) if isinstance(op, affine.For))
+    assert not counts(loop, 8)
+
+
+def test_divisors_inside_quotients_that_are_used_again_are_found_once():
+    i, n, m = (Value(INDEX, name) for name in "inm")
+    expr = i // (n + 1) + i // m
+    for _ in range(60):
+        expr = expr // 3 + (expr // 3) // 5
+    assert symbolic([expr]) == [n + 1, Affine.of(m)] or symbolic([expr]) == [Affine.of(m), n + 1]
+    assert {d.divisor for d in divisions([expr])} == {n + 1, Affine.of(m)}
+    assert not [*divisors(i // 2)]
+
+
+@pytest.mark.parametrize(("shape", "why"), [("subscripts", "101 quotients inside each other"), ("reductions", "20000")])
+def test_an_index_too_long_to_write_down_is_refused_where_it_is_written(shape, why):
+    with pytest.raises(af.ProgramError, match=why) as error:
+        kernels.nest(SHAPES[shape], 400)
+    assert all(part in str(error.value) for part in ("shapes.py", "affdsl.i64(i)"))
