@@ -74,15 +74,15 @@ def affine_exprs(op: Op) -> Iterator[Affine]:
                 left += several
 
 
-def operands_first(value: Value, operands: Callable[[Value], Iterable[Value]]) -> list[Value]:
-    """A value behind all that it is computed from, as `operands` says, each once.
+def operands_first(root: T, operands: Callable[[T], Iterable[T]]) -> list[T]:
+    """A value, or an operation, behind all that it is computed from, as `operands` says, each once.
 
-    What is computed in this order takes as long as there are values, however often they are used, and as many as there
-    are: a recursion would compute a value again for each use, and chains may be longer than Python's stack is deep.
+    Work that is done in this order grows with the number of values. A recursion would come to a value again for each
+    of its uses, which doubles the work in each step of x = x * x; and chains may be longer than Python's stack is deep.
     """
-    found: dict[Value, None] = {}
-    begun: set[Value] = set()
-    stack = [value]
+    found: dict[T, None] = {}
+    begun: set[T] = set()
+    stack = [root]
     while stack:
         each = stack[-1]
         if each in begun:

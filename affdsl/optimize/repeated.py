@@ -44,7 +44,7 @@ def _moving(nest: Nest) -> list[Value]:
 
 
 def _numbered(nest: Nest, loop: affine.For, ahead: int, numbers: dict[Hashable, int]) -> Mapping[Value, int]:
-    """The number of each value of the innermost loop, so many iterations ahead: equal where they are equal by structure.
+    """The number of each value of the innermost loop, so many iterations ahead: the same for the same structure.
 
     `numbers` has those of all structures so far, one step deep each: what a value is made of counts by its number,
     however much that is made of. Loads are equal by their subscripts.

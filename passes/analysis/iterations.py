@@ -128,7 +128,9 @@ class Iterations:
         match op:
             case _ if value in self.known:
                 return ()
-            case affine.Apply() | affine.Min() | affine.Max() | arith.Select() | arith.Cast(kind="index_cast" | "extsi"):
+            case (
+                affine.Apply() | affine.Min() | affine.Max() | arith.Select() | arith.Cast(kind="index_cast" | "extsi")
+            ):
                 return op.reads()
             case arith.Binary() if op.kind in _BINARY:
                 return op.reads()

@@ -7,8 +7,9 @@ them writing, the one that ran first still does. What is not known is not legal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from operator import sub
 from typing import TypeAlias
 
@@ -24,7 +25,7 @@ from affdsl.passes.analysis.dependence import Dependence, Dependences, Distance,
 from affdsl.passes.analysis.effects import may_do_anything
 from affdsl.passes.analysis.order import runs_later
 from affdsl.passes.analysis.polyhedral import Map, UnknownError, spending
-from affdsl.passes.analysis.reduction import Reduction
+from affdsl.passes.analysis.reduction import Reduction, Update
 from affdsl.passes.analysis.relations import (
     WITNESS_BUDGET,
     Relation,
@@ -112,6 +113,31 @@ def new_order(
     carried = {r.value for r in reductions if r.value is not None}
     order = _Order(dependences, time)
     accesses = _accesses(dependences, roots, inside)
+    some = order.outermost(accesses, lambda access: (own.get(access), places.get(access)))
+    found = _violated(order, some, around, own, places)
+    if found is not None and len(some) < len(accesses):  # the first one in the text is what is told
+        found = _violated(order, accesses, around, own, places)
+    if found is not None:
+        return found
+    for source, sink, depths in _beyond_memory(dependences, inside, carried):
+        common = dependences.common(source, sink)
+        for depth in depths:
+            if depth > around and not (depth == common + 1 and source.order >= sink.order):
+                found = order.violated(source, sink, depth, common)
+                if found is not None:
+                    return found
+    return None
+
+
+def _violated(
+    order: _Order,
+    accesses: Sequence[Access],
+    around: int,
+    own: Mapping[Access, int],
+    places: Mapping[Access, tuple[int, Update]],
+) -> Violation | None:
+    """The first dependence between some accesses that a new order violates."""
+    dependences = order.dependences
     kept: set[Hashable] = set()
     for source in accesses:
         for sink in accesses:
@@ -137,13 +163,6 @@ def new_order(
                 if found is not None:
                     return found
             kept.add(key)
-    for source, sink, depths in _beyond_memory(dependences, inside, carried):
-        common = dependences.common(source, sink)
-        for depth in depths:
-            if depth > around and not (depth == common + 1 and source.order >= sink.order):
-                found = order.violated(source, sink, depth, common)
-                if found is not None:
-                    return found
     return None
 
 
@@ -228,6 +247,29 @@ class _Order:
             return Violation(found)
         return Violation(found, lambda: self._witness(found, at_source, at_sink))
 
+    def outermost(self, accesses: Sequence[Access], apart: Callable[[Access], Hashable]) -> Sequence[Access]:
+        """Of those that differ by their place in a body alone, the first and the last: enough to tell of all pairs.
+
+        Of places `kind` says only which is first. So of accesses that are like each other but for them, as a variable
+        has them that many statements change, each pair is like a pair of first and last ones: one before the other, or
+        behind it. That needs places in the order of the text, all of them different and at the end of a time.
+
+        apart
+            What else tells accesses apart.
+        """
+        times = [(access.order, *self._time_of(access)[-1:]) for access in accesses]
+        places = [(order, *(e.constant for e in last if not e.terms)) for order, *last in times]
+        same_length = len({len(self._time_of(access)) for access in accesses}) <= 1
+        if not same_length or any(len(place) < 2 for place in places) or not _rises(places):
+            return accesses
+        alike: dict[Hashable, list[Access]] = {}
+        for access in accesses:
+            terms, constants = self._parts(access)
+            key = (access.buffer, access.kind, access.ivs, access.relation, access.recovered, terms, constants[:-1])
+            alike.setdefault((key, apart(access)), []).append(access)
+        chosen = {access for each in alike.values() for access in (each[0], each[-1])}
+        return [access for access in accesses if access in chosen]
+
     def kind(self, source: Access, sink: Access) -> Hashable:
         """What two accesses have in common with their copies that lie, and run, equally far apart: one answer for all.
 
@@ -299,6 +341,11 @@ class _Order:
                 return witness_of(source, sink, wrong, self.dependences.accesses.scope.semi_affine_facts, others)
         except UnknownError:
             return None
+
+
+def _rises(rows: Sequence[Sequence[int]]) -> bool:
+    """Whether every column of some rows grows from each row to the next."""
+    return all(a < b for one, other in pairwise(rows) for a, b in zip(one, other, strict=True))
 
 
 def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[Op]) -> Sequence[Access]:

@@ -71,13 +71,13 @@ def sink(function: func.Func, iv: Value, *, module: func.Module | None = None) -
     block = _block_of(function, loop)
     place = block.index(loop)
     motion = _Motion(function, module)
-    moved: list[Op] = []
+    moved: dict[Op, None] = {}
     kept: list[Op] = []
     reasons: list[str] = []
     used_inside = _used(loop.body)
+    elsewhere = _used(block[place + 1 :]) | set(loop.mentions())
     for op in reversed(block[:place]):
         results = set(op.defines())
-        elsewhere = _used((*kept, *block[place + 1 :])) | set(loop.mentions())
         if not results & used_inside:
             reason = ""
         elif results & elsewhere and (is_pure(op) or isinstance(op, _LOADS)):
@@ -85,15 +85,16 @@ def sink(function: func.Func, iv: Value, *, module: func.Module | None = None) -
         else:
             reason = motion.why_not(op, (*kept, loop), is_top=block is function.body)
             if not reason:
-                moved.insert(0, op)
+                moved[op] = None
                 used_inside |= _used((op,))
                 continue
         kept.append(op)
+        elsewhere |= _used((op,))
         reasons += [reason] * bool(reason)
     if not moved:
         reason = "\n".join(reasons) or "it uses no result of what stands before it in its block"
         raise motion.refused(loop, what, reason)
-    new = with_fields(loop, body=(*moved, *loop.body))
+    new = with_fields(loop, body=(*reversed(moved), *loop.body))
     return _with_block(function, block, (*(op for op in block[:place] if op not in moved), new, *block[place + 1 :]))
 
 

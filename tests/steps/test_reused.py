@@ -5,6 +5,7 @@ Each kernel here has so many uses inside each other that what walks along all of
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
 
 import numpy as np
@@ -26,10 +27,13 @@ from affdsl.passes.analysis.conditions import alternatives, is_computed
 from affdsl.passes.analysis.domain import Scope
 from affdsl.passes.analysis.iterations import Iterations, Lanes
 from affdsl.passes.analysis.scheduler import _groups
+from affdsl.passes.legality.order import _Order
 from affdsl.passes.proof.symbols import Symbols
 from affdsl.passes.transforms.vectorize.counted import counts
+from affdsl.passes.transforms.vectorize.statements import _circles
 from tests.steps import kernels
 from tests.steps.shapes import SHAPES
+from tests.steps.tasks import VERBS
 
 N = af.symbols("N")
 
@@ -243,3 +247,35 @@ def test_an_index_too_long_to_write_down_is_refused_where_it_is_written(shape, w
     with pytest.raises(af.ProgramError, match=why) as error:
         kernels.nest(SHAPES[shape], 400)
     assert all(part in str(error.value) for part in ("shapes.py", "affdsl.i64(i)"))
+
+
+@pytest.mark.parametrize("step", ["tile", "permute"])
+def test_accesses_to_a_variable_are_not_compared_in_all_pairs(step, monkeypatch):
+    asked = Counter[str]()
+    kind = _Order.kind
+
+    def counted(self, source, sink):
+        asked[step] += 1
+        return kind(self, source, sink)
+
+    monkeypatch.setattr(_Order, "kind", counted)
+    for n in (20, 80):
+        VERBS[step].run(af.Schedule(kernels.nest(SHAPES["ifs"], n)))
+        assert 0 < asked[step] < 200
+
+
+def test_operations_in_a_circle_are_those_that_reach_each_other():
+    for seed in range(100):
+        random = Random(seed)
+        body = tuple(arith.Constant(Value(F32), float(k)) for k in range(9))
+        loop = affine.For(iv=Value(INDEX, "i"), lower=(), upper=(), body=body)
+        edges = [(random.choice(body), random.choice(body)) for _ in range(random.randint(0, 14))]
+        reached = {op: {sink for source, sink in edges if source is op} for op in body}
+        for _ in body:
+            reached = {op: found.union(*(reached[each] for each in found)) for op, found in reached.items()}
+        wanted = {
+            frozenset(x for x in body if x in reached[op] and op in reached[x]) for op in body if op in reached[op]
+        }
+        found = _circles(loop, edges)
+        assert {frozenset(circle) for circle in found} == wanted
+        assert [body.index(op) for op, *_ in found] == sorted(body.index(op) for op, *_ in found)

@@ -112,7 +112,8 @@ class _Moving:
                 waiting += maker.reads()
             else:
                 return None
-        late.sort(key=block.index)
+        order = {op: k for k, op in enumerate(block)}
+        late.sort(key=order.__getitem__)
         return _Branch(block, late, given)
 
 
@@ -217,6 +218,6 @@ def _needed(block: Block) -> Block:
     found: list[Op] = []
     for op in reversed(block):
         if not isinstance(op, Lanewise | arith.Constant) or not used.isdisjoint(op.defines()):
-            found.insert(0, op)
+            found.append(op)
             used.update(v for inner in walk(op) for v in inner.mentions())
-    return tuple(found)
+    return tuple(reversed(found))

@@ -8,7 +8,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.expr import Term, Value
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import operands_first, walk, with_fields
 from affdsl.passes.analysis.dependence import Dependences
 
 
@@ -68,26 +68,21 @@ def reordered(loop: affine.For, order: Order) -> affine.For:
 
 def _circles(loop: affine.For, edges: Sequence[Edge]) -> list[tuple[Op, ...]]:
     """Operations each of which depends on all others of its kind, and on itself."""
-    after: dict[Op, set[Op]] = {}
+    before, after = ({op: dict[Op, None]() for op in loop.body} for _ in range(2))
     for source, sink in edges:
-        after.setdefault(source, set()).add(sink)
-    reached = {op: _reached(op, after) for op in loop.body}
-    found: list[tuple[Op, ...]] = []
+        after[source][sink] = before[sink][source] = None
+    ends: dict[Op, None] = {}  # each behind all that depends on it, but for circles
     for op in loop.body:
-        if op in reached[op] and not any(op in circle for circle in found):
-            found.append(tuple(each for each in loop.body if each in reached[op] and op in reached[each]))
-    return found
-
-
-def _reached(op: Op, after: Mapping[Op, set[Op]]) -> set[Op]:
-    """The operations that depend on one, through others, too."""
-    found: set[Op] = set()
-    waiting = [op]
-    while waiting:
-        new = after.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return found
+        ends.update(dict.fromkeys(operands_first(op, lambda each: (v for v in after[each] if v not in ends))))
+    circle_of: dict[Op, Op] = {}
+    for op in reversed(ends):  # what it depends on of those that are left depends on it, too
+        if op not in circle_of:
+            new = operands_first(op, lambda each: (v for v in before[each] if v not in circle_of))
+            circle_of.update(dict.fromkeys(new, op))
+    found: dict[Op, list[Op]] = {}
+    for op in loop.body:
+        found.setdefault(circle_of[op], []).append(op)
+    return [tuple(circle) for circle in found.values() if len(circle) > 1 or circle[0] in after[circle[0]]]
 
 
 def _is_worth_it(loop: affine.For, circles: Sequence[Sequence[Op]], chain: Sequence[Op]) -> bool:
@@ -157,25 +152,26 @@ def _sorted(
     ops = [op for op in loop.body if not op.is_terminator]
     place = {op: k for k, op in enumerate(ops)}
     whole = tuple(sorted(chain, key=place.__getitem__))
-    unit = {op: whole if op in whole else (op,) for op in ops}
-    unit.update((op, circle) for circle in circles for op in circle)
-    needs: dict[tuple[Op, ...], set[tuple[Op, ...]]] = {each: set() for each in unit.values()}
+    together = {op: each for each in (whole, *circles) for op in each}
+    first = {op: together.get(op, (op,))[0] for op in ops}  # stands for all that run together
+    needs: dict[Op, set[Op]] = {each: set() for each in first.values()}
     for source, sink in edges:
-        if unit[source] != unit[sink]:
-            needs[unit[sink]].add(unit[source])
+        if first[source] is not first[sink]:
+            needs[first[sink]].add(first[source])
     found: list[int] = []
     units: list[tuple[int, int]] = []
-    done: set[tuple[Op, ...]] = set()
-    waiting = list(needs)
+    circle_of = {circle[0]: circle for circle in circles}
+    done: set[Op] = set()
+    waiting = dict.fromkeys(needs)
     while waiting:
         ready = next((each for each in waiting if needs[each] <= done), None)
         if ready is None:
             return None
-        waiting.remove(ready)
+        del waiting[ready]
         done.add(ready)
-        if ready in circles:
-            units.append((len(found), len(found) + len(ready)))
-        found += [place[op] for op in ready]
+        if ready in circle_of:
+            units.append((len(found), len(found) + len(circle_of[ready])))
+        found += [place[op] for op in together.get(ready, (ready,))]
     return Order(tuple(found), tuple(units))
 
 
