@@ -257,10 +257,11 @@ class _Order:
         apart
             What else tells accesses apart.
         """
-        times = [(access.order, *self._time_of(access)[-1:]) for access in accesses]
-        places = [(order, *(e.constant for e in last if not e.terms)) for order, *last in times]
-        same_length = len({len(self._time_of(access)) for access in accesses}) <= 1
-        if not same_length or any(len(place) < 2 for place in places) or not _rises(places):
+        times = [self._time_of(access) for access in accesses]
+        if any(not time or time[-1].terms or len(time) != len(times[0]) for time in times):
+            return accesses
+        places = [(access.order, time[-1].constant) for access, time in zip(accesses, times, strict=True)]
+        if not all(a < c and b < d for (a, b), (c, d) in pairwise(places)):
             return accesses
         alike: dict[Hashable, list[Access]] = {}
         for access in accesses:
@@ -341,11 +342,6 @@ class _Order:
                 return witness_of(source, sink, wrong, self.dependences.accesses.scope.semi_affine_facts, others)
         except UnknownError:
             return None
-
-
-def _rises(rows: Sequence[Sequence[int]]) -> bool:
-    """Whether every column of some rows grows from each row to the next."""
-    return all(a < b for one, other in pairwise(rows) for a, b in zip(one, other, strict=True))
 
 
 def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[Op]) -> Sequence[Access]:

@@ -1,0 +1,40 @@
+"""Chains of steps go through every verb, every pass and every output, and the work grows as the chain does.
+
+`python -m tests.steps.run` has all shapes and sizes, and times. Here calls of functions are counted, of which there are
+as many on any machine; and values have 2**60 uses inside each other, so that a walk along all of them never ends.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.effort import TRIES_ALL
+from tests.steps.measured import measured
+from tests.steps.shapes import SHAPES
+from tests.steps.tasks import TASKS
+
+NEEDS_OTHERS = ("verb contract", "verb contract reassociate", "verb approximate", "verb reciprocal")
+"""Verbs that a chain of squarings gives nothing to do."""
+LONG = (
+    "optimize stages", "optimize everything stages", "validate optimize", "validate contract", "explain",
+    "pass affdsl-optimize", "graph of a loop",
+)  # fmt: skip
+"""Half a second each and more: they are in the long run, and do what others do, too."""
+
+
+@pytest.mark.parametrize("task", [name for name in TASKS if TRIES_ALL or name not in LONG])
+def test_values_with_endless_uses_go_through(task):
+    shape = "functions" if task in NEEDS_OTHERS else "squarings"
+    assert not measured(TASKS[task], SHAPES[shape], 60).refused
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "trace", "check", "mlir", "generic mlir", "read", "c 512", "c 128 of vectors", "interpret", "verb vectorize",
+        "verb inline", "verb unroll", "pass cse", "pass canonicalize", "pass lower-affine", "optimize",
+    ],
+)  # fmt: skip
+def test_work_grows_with_the_number_of_steps(task):
+    few, many = (measured(TASKS[task], SHAPES["squarings"], n) for n in (100, 400))
+    assert many.calls < 4.8 * few.calls
