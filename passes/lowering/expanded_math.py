@@ -85,7 +85,7 @@ def _widened(op: math.Unary | math.Binary, wide: FloatType) -> Sequence[Op]:
 
 def _declared(name: str) -> Opaque:
     """A function of the C library, in the dialect of LLVM: one of func would be asked for a wrapper for C."""
-    return Opaque("llvm.func", (), (), (("sym_name", StringAttr(name)),), text=f"llvm.func @{name}(f64) -> f64")
+    return Opaque("llvm.func", (), (), (("sym_name", StringAttr(name)),), text=(f"llvm.func @{name}(f64) -> f64",))
 
 
 def _calls(op: math.Unary) -> Iterator[Op]:
