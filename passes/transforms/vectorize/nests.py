@@ -15,7 +15,6 @@ from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.domain import without_semi_affine
 from affdsl.passes.analysis.trip_count import trip_count
-from affdsl.passes.legality.order import text_time
 from affdsl.passes.legality.proposals import Proposal
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.require import require_order
@@ -86,15 +85,12 @@ def _require_rectangle(band: Sequence[affine.For], what: str) -> None:
 
 def _require_order(band: Sequence[affine.For], width_of: dict[Value, int], dependences: Dependences, what: str) -> None:
     """Raise IllegalTransform unless every dependence within a box runs from earlier statements to later ones."""
-    depth = len(dependences.accesses.domains[band[0]].ivs) + len(band) - 1
     fixed: dict[Atom, Value] = {}
     groups = [(loop.iv - without_semi_affine(loop.lower[0], fixed)) // (loop.step * width_of[loop.iv]) for loop in band]
     places: dict[Op, tuple[Term, ...]] = {}
     numbered(band[-1].body, (), places)
 
     def time(access: Access) -> Sequence[Term]:
-        place = places[access.op]
-        inner = depth + sum(isinstance(part, Value) for part in place)
-        return (*groups, *place, *(loop.iv for loop in band), *text_time(dependences, access, inner))
+        return (*groups, *places[access.op], *(loop.iv for loop in band), access.order)
 
     require_order(dependences, band[0], time, what=what)

@@ -137,3 +137,23 @@ def iterations(found: Slice, env: dict) -> list[tuple[int, int]]:
 def numbers(each, env) -> range:
     low = max(e.evaluate(env) for e in each.lower)
     return range(low, min(e.evaluate(env) for e in each.upper), each.loop.step)
+
+
+def test_a_range_in_steps_begins_where_the_loop_has_an_iteration():
+    text = """func.func @f(%A: memref<64xf32>, %B: memref<64xf32>) {{
+      affine.for %i = {lower} to 64 step 4 {{
+        %0 = affine.load %B[%i] : memref<64xf32>
+        affine.store %0, %A[%i] : memref<64xf32>
+      }}
+      affine.for %j = 2 to 60 {{
+        %0 = affine.load %A[%j + 1] : memref<64xf32>
+        affine.store %0, %B[%j] : memref<64xf32>
+      }}
+      return
+    }}"""
+    found = str(slice_at(text.format(lower="1"), 1))
+    assert found == "lbs[0] : (d0) -> ((d0 ceildiv 4) * 4 + 1)\nubs[0] : (d0) -> (d0 + 2)"
+    bounds = "max affine_map<() -> (1, 3)>()"
+    with pytest.raises(UnknownError, match="a loop with a step begins at the largest of several bounds"):
+        slice_at(text.format(lower=bounds), 1)
+    assert str(slice_at(text.format(lower=bounds).replace("step 4 ", ""), 1))

@@ -115,3 +115,9 @@ def test_targets_with_tables_look_up_in_all_lanes():
             out = np.zeros(n, "u1")
             call(image, table, out)
             np.testing.assert_array_equal(out, table[image])
+
+
+def test_a_byte_that_is_the_same_in_all_lanes_is_loaded_once():
+    index = "%z = affine.load %x[0] : memref<?xi8>\n    %k = arith.index_castui %z : i8 to index"
+    _, made = wide(LOOP.format(index=index, size=256), 8, "scalar")
+    assert not [op for op in walk(made) if isinstance(op, vector.Gather)]
