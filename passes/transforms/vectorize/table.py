@@ -14,8 +14,7 @@ MIDDLE = BYTES // 2
 
 def places(at: Lanes, load: memref.Load) -> Value | None:
     """The bytes, of the iterations of a loop, that say which elements of a table a load takes; None for others."""
-    found = byte_of(load, definitions(at.loop))
-    return found if found is not None and at.varies(found) else None
+    return byte_of(load, definitions(at.loop))
 
 
 def look_up(at: Lanes, load: memref.Load, places: Value) -> None:

@@ -43,7 +43,10 @@ def test_numbers_of_checks_are_arrays_as_long_as_they_are():
       memref.store %y, %x[%n, %n] : memref<8x8xf32>
       return
     }"""
-    assert "(const int64_t[2]){" in emit(parse(text), "f", checked=True).source
+    assert (
+        "affdsl_reach(64, 0, 2, (const int64_t[2]){n, n}, (const int64_t[2]){n, 1})"
+        in emit(parse(text), "f", checked=True).source
+    )
 
 
 def test_lines_are_those_of_their_operations_and_of_no_other():

@@ -117,7 +117,17 @@ def test_targets_with_tables_look_up_in_all_lanes():
             np.testing.assert_array_equal(out, table[image])
 
 
-def test_a_byte_that_is_the_same_in_all_lanes_is_loaded_once():
+def test_a_byte_that_is_the_same_in_all_lanes_is_loaded_once_or_under_the_mask():
     index = "%z = affine.load %x[0] : memref<?xi8>\n    %k = arith.index_castui %z : i8 to index"
-    _, made = wide(LOOP.format(index=index, size=256), 8, "scalar")
+    text = LOOP.format(index=index, size=256)
+    _, made = wide(text, 8, "scalar")
     assert not [op for op in walk(made) if isinstance(op, vector.Gather)]
+    stored = text.replace("%c = arith", "memref.store %b, %t[%k] : memref<256xi8>\n    %c = arith")
+    for tail in ("scalar", "masked"):
+        before, made = wide(stored, 8, tail)
+        for n in (0, 7, 8, 21):
+            wanted, found = given(n), given(n)
+            run(before, *wanted)
+            run(made.functions[0], *found, module=made)
+            for one, other in zip(wanted[:3], found[:3], strict=True):
+                np.testing.assert_array_equal(one, other)
