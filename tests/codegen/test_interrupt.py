@@ -31,6 +31,7 @@ import os, signal, sys, threading, time
 import numpy as np
 import affdsl as af
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts the tests may have it ignored
 N = af.symbols("N")
 
 
