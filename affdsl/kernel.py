@@ -744,8 +744,11 @@ class Kernel(_Called[P, R]):
 
     @property
     def _accepted(self) -> Alternatives:
-        """What holds of the sizes in every call, since it is checked."""
-        return self.guarding.accepted
+        """What holds of the sizes in every call, since it is checked; nothing where no call is let through."""
+        try:
+            return self.guarding.accepted
+        except ProgramIndexError:
+            return ((),)
 
     def dependences(self) -> Dependences:
         """Which iterations must run before which: the dependences between its accesses, exactly.

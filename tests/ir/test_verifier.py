@@ -9,6 +9,7 @@ from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product
 from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, dim
+from affdsl.ir.nesting import DEEPEST
 from affdsl.ir.types import (
     BF16,
     F16,
@@ -676,6 +677,6 @@ def test_unknown_operations():
 
 def test_deep_nests():
     op = loop()
-    for _ in range(250):
+    for _ in range(DEEPEST - 1):
         op = loop(op)
     verify(function((), op))

@@ -9,6 +9,7 @@ import pytest
 import affdsl as af
 from affdsl.ir.expr import Affine, Constraint
 from affdsl.ir.interpreter import run
+from affdsl.ir.nesting import DEEPEST
 from affdsl.ir.types import INDEX, MemRefType, StridedLayout
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
@@ -82,11 +83,11 @@ def test_types_are_read():
 
 
 def test_deep_nests_are_read():
-    text = "func.func @f() {" + "affine.for %i = 0 to 1 {" * 200 + "}" * 200 + "return }"
+    text = "func.func @f() {" + "affine.for %i = 0 to 1 {" * DEEPEST + "}" * DEEPEST + "return }"
     with pytest.raises(ParseError, match="%i is defined already"):
         parse(text)
-    fine = "func.func @f() {" + "".join(f"affine.for %i{n} = 0 to 1 {{" for n in range(200)) + "}" * 200 + "return }"
-    verify(parse(fine))
+    loops = "".join(f"affine.for %i{n} = 0 to 1 {{" for n in range(DEEPEST))
+    verify(parse("func.func @f() {" + loops + "}" * DEEPEST + "return }"))
     with pytest.raises(ParseError, match="but the text ends"):
         parse("func.func @f() {" + "".join(f"affine.for %i{n} = 0 to 1 {{" for n in range(20_000)))
     with pytest.raises(ParseError, match="nested too deeply"):

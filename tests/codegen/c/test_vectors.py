@@ -63,7 +63,7 @@ REFUSED = {
     "scalable": (r"C output has no scalable vectors, such as 'v' of type vector<\[4\]xf32>", "%A: memref<8xf32>", """
   %v = vector.load %A[%c0] : memref<8xf32>, vector<[4]xf32>
   vector.store %v, %A[%c0] : memref<8xf32>, vector<[4]xf32>"""),
-    "large": (r"keeps vectors on the stack; vector<128x128xf32> has more than 8192 lanes", "%A: memref<8xf32>", """
+    "large": (r"takes vectors of up to 4096 lanes, and this is a vector<128x128xf32>; let", "%A: memref<8xf32>", """
   %x = arith.constant 1.0 : f32
   %v = vector.broadcast %x : f32 to vector<128x128xf32>
   %y = vector.extract %v[0, 0] : f32 from vector<128x128xf32>

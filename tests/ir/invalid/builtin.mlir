@@ -57,9 +57,6 @@ func.func private @f() attributes {a = array<f32: 1>}
 // error @+1 {{>=}} {{)}}
 func.func private @f() attributes {a = affine_set<(d0) : (d0)>}
 // -----
-// error @+1 {{unknown.operation}}
-unknown.operation
-// -----
 // error @+1 {{arith.nothing}}
 "arith.nothing"() : () -> ()
 // -----

@@ -11,6 +11,7 @@ from affdsl.ir import semantics
 from affdsl.ir.applied import Applied
 from affdsl.ir.dialects import affine, arith, func
 from affdsl.ir.interpreter import run
+from affdsl.ir.nesting import DEEPEST
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType
 from affdsl.ir.verifier import verify
@@ -436,7 +437,7 @@ def test_new_operations_have_the_place_of_what_they_stand_for():
 
 
 def test_deep_nests():
-    depth = 150
+    depth = DEEPEST
     text = "affine.for %i = 0 to %n {\n" * depth
     for k in range(depth):
         text = text.replace("%i =", f"%i{k} =", 1)

@@ -10,6 +10,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir import written as trees
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.core import Block
+from affdsl.ir.counters import too_large_in
 from affdsl.ir.dialects import affine, arith, func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.interpreter import InterpreterError, run
@@ -124,7 +125,7 @@ def function_of(kind: str, map: Applied) -> func.Func:
         case _:  # how often a loop runs: far steps, from its bounds to the end of the range
             iv, count, following = (Value(INDEX) for _ in range(3))
             inside = (affine.Apply(following, count + 1), affine.Yield((following,)))
-            end = (Affine.of(2**63 - 1),)
+            end = (Affine.of(2**62 - 1),)
             body = (*constants, affine.For(iv, means, end, inside, 2**61, (zero,), (count,), (result,),
                                            written={"lower": map}))  # fmt: skip
     return func.Func("f", (a, b), (*body, func.Return((result,))), (INDEX,))
@@ -153,6 +154,8 @@ def test_exact_on_boxes_and_at_the_ends(kind):
         made = tuple(random_tree(random, random.randint(1, 4)) for _ in range(count))
         equalities = tuple(random.random() < 0.25 for _ in made) if kind == "if" else None
         before = function_of(kind, applied(made, (), (a, b), equalities))
+        if kind == "loop" and any(too_large_in(before.body[2])):
+            continue
         verify(before)
         lowered = lower_affine(func.Module((before,)))
         verify(lowered)
@@ -316,5 +319,5 @@ def test_a_vector_of_more_dimensions_than_its_buffer_is_refused():
         %v = affine.vector_load %A[0] : memref<16xf32>, vector<2x4xf32>
         return
     }"""
-    with pytest.raises(UnsupportedError, match=r"affine.vector_load: a vector<2x4xf32> in a memref<16xf32> has"):
+    with pytest.raises(UnsupportedError, match=r"affine.vector_load: vector<2x4xf32> in memref<16xf32> has"):
         lower_affine(parse(text))

@@ -50,7 +50,7 @@ affine.for %j = 0 to 8 {
 call @use(%r) : (index) -> ()
 // ----- parallel loops
 %s:2 = affine.parallel (%j, %k) = (0, max(%i, 4)) to (min(%n, 10), 12) step (1, 4)
-    reduce ("addf", "maximumf") -> (f32, f32) {
+    reduce ("mulf", "maximumf") -> (f32, f32) {
   %v = affine.load %A[%j, %k] : memref<16x?xf32>
   affine.yield %v, %v : f32, f32
 }
