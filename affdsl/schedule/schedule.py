@@ -662,7 +662,14 @@ class Schedule(ShownAsText, Generic[P, R]):
             elif len(cases) > 1:  # then it is refused in any case, and nobody reads why
                 raise
             refusal = error
-        found = [self._done_for_all(call, replace(now, module=with_last(now.module, case))) for case in cases]
+        found, refused = [], []
+        for case in cases:
+            try:
+                found.append(self._done_for_all(call, replace(now, module=with_last(now.module, case))))
+            except IllegalTransform as again:
+                refused.append(again)
+        if refused:  # a reason of one case alone, such as that a loop never runs twice there, explains little
+            raise next((each for each in refused if each.dependence is not None or len(cases) == 1), refusal)
         if len(found) > 1:
             raise refusal
         return found[0]

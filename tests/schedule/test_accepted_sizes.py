@@ -1,5 +1,7 @@
 """What each call checks of the sizes is known to every step: counterexamples keep to it, and so does what is legal."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,24 @@ def test_loops_are_fused_where_they_are_apart_in_every_call():
         for m in range(n + 1):
             given = np.arange(2.0 * n), np.arange(1.0 * n) + 50, m
             agree(s.kernel(), apart.interpret, *given, ways=[lambda made: made.interpret])
+
+
+def test_the_refusal_is_that_of_a_case_in_which_the_order_matters():
+    """In the other one, the loop never runs twice: a refusal of its own that says nothing of most calls."""
+
+    @af.kernel
+    def early(n: N, m: M, A: af.u32[N + M + 10, 8], C: af.u32[N + M + 10, 8]):
+        with af.for_(N // 2) as i:
+            T = af.alloc(af.i32[2])
+            F = af.alloc(af.u32[8], space=1)
+            A[i + 2, 3] = C[i, 0]
+            af.dma_start(A, (i + 2, 0), F, 0, T, 0, 4)
+            af.dma_wait(T, 0, 4)
+            with af.for_(0, 4) as j:
+                C[i, j] += F[j] * 2
+
+    with pytest.raises(af.IllegalTransform, match=r"the store A\[i \+ 2, 3\] .* feeds the read of A") as refused:
+        af.Schedule(early).pipeline("i")
+    n, m = map(int, re.search(r"for N = (-?\d+), M = (-?\d+)", str(refused.value)).groups())
+    shape = (n + m + 10, 8)
+    early.interpret(n, m, np.zeros(shape, "u4"), np.zeros(shape, "u4"))  # sizes that a call accepts
