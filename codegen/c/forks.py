@@ -36,8 +36,8 @@ __attribute__((constructor)) static void affdsl_watch_forks(void)
 # The threads that libgomp keeps for the next parallel region belong to the thread that began the last one. A child has
 # no other threads than the one that forked, and there libgomp's memory still says that they wait for work: the next
 # region waits for them without end. So does omp_pause_resource_all, which ends them, in the child: it has to be called
-# before the fork, as OpenBLAS does it. What the parent pays is in decision 72. Other code
-# that uses the same libgomp is right with it, too. A thread that asks for one thread is left alone: so is the child of
+# before the fork. What the parent pays is in decision 72. Other code that uses the same libgomp is right with it, too.
+# A thread that asks for one thread is left alone: so is the child of
 # which affdsl.codegen.forks does not know what libgomp did before the fork, and where ending threads could hang.
 # The library of clang looks after forks itself. pthread.h declares much that a kernel may be called: so it is not
 # included.
