@@ -7,10 +7,9 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.errors import SizeError
-from affdsl.ir.expr import Affine
-from affdsl.lang.annotations import ArrayType
 from benchmarks.patterns import CATEGORIES, PATTERNS, reports
 from benchmarks.patterns.__main__ import main, table
+from benchmarks.patterns.arguments import arguments
 from benchmarks.patterns.pattern import M, N
 from tests.differential.generator import Program
 from tests.differential.judges import by_c
@@ -27,31 +26,6 @@ LIBRARY = {"exponentials"}
 SUMS = ("reductions", "control flow", "nests")
 
 every_pattern = pytest.mark.parametrize("pattern", PATTERNS, ids=[p.kernel.name for p in PATTERNS])
-
-
-def arguments(kernel, n, m):
-    """Numbers for all parameters, some of them equal, some negative, and few of them exact sums of others."""
-    random = np.random.default_rng(n)
-    numbers = {N.expr.value: n, M.expr.value: m}
-    share = 4
-    for p in kernel.program.parameters:
-        if isinstance(p.type, ArrayType):
-            shape = [
-                e.substitute({v: Affine.of(number) for v, number in numbers.items()}).constant for e in p.type.shape
-            ]
-            dtype = p.type.dtype.numpy
-            if dtype == np.int64:
-                yield random.integers(0, max(n, 1), shape)
-            else:
-                given = np.round(random.normal(0, 3, shape) * 4)
-                yield (given / 3).astype(dtype) if dtype.kind == "f" else given.astype(np.int64).astype(dtype)
-        elif p.symbol is not None:
-            yield numbers[p.symbol]
-        elif p.type == af.index:
-            share -= 1
-            yield n - n * share // 4
-        else:
-            yield p.type.numpy.type(0.7)
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Image pipelines and layers of networks beside numba, Halide and torch."""

@@ -1,0 +1,1 @@
+"""Two states of this project raced against each other, in one run."""
