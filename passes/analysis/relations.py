@@ -240,8 +240,11 @@ def outer_distances(source: Relation, sink: Relation, depth: int, common: int) -
     None is no limit that shows; () says that there certainly is no pair.
     """
     plain = plain_distances(source, sink, depth, common)
-    if plain is not None:
-        return plain
+    return subscript_distances(source, sink, depth, common) if plain is None else plain
+
+
+def subscript_distances(source: Relation, sink: Relation, depth: int, common: int) -> tuple[Ends, ...]:
+    """The same by the subscripts alone, whatever the iterations are."""
     fixed: dict[Value, int] = {}
     inputs = {*source.inputs, *sink.inputs}
     varying = inputs.difference(source.inputs[: min(depth - 1, common)])

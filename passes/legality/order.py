@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import sub
 from typing import TypeAlias
 
@@ -36,6 +36,7 @@ from affdsl.passes.analysis.relations import (
     outer_distances,
     remembered,
     same_element,
+    subscript_distances,
 )
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.summary import Summaries
@@ -46,6 +47,10 @@ Time: TypeAlias = Callable[[Access], Sequence[Term]]
 A shorter tuple is filled up with zeros. Two accesses at one time are in no order, which is not legal. It is also asked
 for the affine.yield of a loop that carries values, and for operations that may do anything."""
 Roots: TypeAlias = Op | Sequence[Op]
+Apart: TypeAlias = Callable[[Access], Hashable]
+"""What tells accesses apart."""
+PlainDistances: TypeAlias = Callable[[Relation, Relation, int, int], Sequence[tuple[int | None, int | None]]]
+"""Ends of distances, as `outer_distances` gives them."""
 
 
 class Violation(Frozen):
@@ -137,28 +142,35 @@ def _violated(
     places: Mapping[Access, tuple[int, Update]],
 ) -> Violation | None:
     """The first dependence between some accesses that a new order violates."""
-    dependences = order.dependences
+
+    def depths(source: Access, sink: Access, common: int) -> Iterator[int]:
+        """At which the order of two accesses is to be kept."""
+        if "write" not in (source.kind, sink.kind) or not may_alias(source.buffer, sink.buffer):
+            return
+        if source in places and sink in places:
+            (a, first), (b, second) = places[source], places[sink]
+            if a == b and first is not second:
+                return
+        is_one = source in own and own[source] == own.get(sink)
+        for depth in range(around + 1, common + 2):
+            if not (source.order >= sink.order if depth == common + 1 else is_one):
+                yield depth
+
+    def is_kept(source: Access, sink: Access) -> bool:
+        common = order.dependences.common(source, sink)
+        return all(order.is_kept_anywhere(source, sink, d, common) for d in depths(source, sink, common))
+
+    may_alias = order.dependences.accesses.storage.may_alias
     kept: set[Hashable] = set()
-    for source in accesses:
-        for sink in accesses:
-            if "write" not in (source.kind, sink.kind):
+    for source, sinks in order.sinks(accesses, lambda access: (own.get(access), places.get(access)), is_kept):
+        for sink in sinks:
+            if "write" not in (source.kind, sink.kind) or not may_alias(source.buffer, sink.buffer):
                 continue
-            if not dependences.accesses.storage.may_alias(source.buffer, sink.buffer):
-                continue
-            if source in places and sink in places:
-                (a, first), (b, second) = places[source], places[sink]
-                if a == b and first is not second:
-                    continue
-            is_one = source in own and own[source] == own.get(sink)
-            key = (order.kind(source, sink), is_one)
+            key = (order.kind(source, sink), source in own and own[source] == own.get(sink))
             if key in kept:
                 continue
-            common = dependences.common(source, sink)
-            for depth in range(around + 1, common + 2):
-                if depth == common + 1 and source.order >= sink.order:
-                    continue
-                if depth <= common and is_one:
-                    continue
+            common = order.dependences.common(source, sink)
+            for depth in depths(source, sink, common):
                 found = order.violated(source, sink, depth, common)
                 if found is not None:
                     return found
@@ -247,29 +259,69 @@ class _Order:
             return Violation(found)
         return Violation(found, lambda: self._witness(found, at_source, at_sink))
 
-    def outermost(self, accesses: Sequence[Access], apart: Callable[[Access], Hashable]) -> Sequence[Access]:
+    def outermost(self, accesses: Sequence[Access], apart: Apart) -> Sequence[Access]:
         """Of those that differ by their place in a body alone, the first and the last: enough to tell of all pairs.
 
         Of places `kind` says only which is first. So of accesses that are like each other but for them, as a variable
         has them that many statements change, each pair is like a pair of first and last ones: one before the other, or
-        behind it. That needs places in the order of the text, all of them different and at the end of a time.
+        behind it.
+        """
+        alike = self._alike(accesses, lambda access: (access.relation, access.recovered, apart(access)))
+        chosen = {access for each in alike for access in (each[0], each[-1])}
+        return [access for access in accesses if access in chosen]
 
-        apart
-            What else tells accesses apart.
+    def sinks(
+        self, accesses: Sequence[Access], apart: Apart, is_kept: Callable[[Access, Access], bool]
+    ) -> Iterator[tuple[Access, Sequence[Access]]]:
+        """Each access, with those of which something is to be asked.
+
+        Many accesses of straight code differ by their place and by the conditions around them. Where these do not
+        matter to `is_kept`, the first and the last of such accesses are asked, instead of every pair.
+        """
+        alike = self._alike(accesses, lambda access: (self._by_subscripts(access), apart(access)))
+        if 2 * len(alike) > len(accesses):  # to ask first would be more work than it spares
+            yield from ((access, accesses) for access in accesses)
+            return
+        found: dict[Access, Sequence[Access]] = {}
+        for sources in alike:
+            some = [
+                sinks
+                for sinks in alike
+                if not all(is_kept(a, b) for a in (sources[0], sources[-1]) for b in (sinks[0], sinks[-1]))
+            ]
+            in_order = sorted(chain.from_iterable(some), key=lambda access: access.order)
+            found |= dict.fromkeys(sources, in_order)
+        yield from ((access, found[access]) for access in accesses)
+
+    def _alike(self, accesses: Sequence[Access], apart: Apart) -> list[list[Access]]:
+        """Accesses that differ by their place in a body alone, or by what `apart` says nothing of.
+
+        That needs places in the order of the text, all of them different and at the end of a time: each is alone else.
         """
         times = [self._time_of(access) for access in accesses]
         if any(not time or time[-1].terms or len(time) != len(times[0]) for time in times):
-            return accesses
+            return [[access] for access in accesses]
         places = [(access.order, time[-1].constant) for access, time in zip(accesses, times, strict=True)]
         if not all(a < c and b < d for (a, b), (c, d) in pairwise(places)):
-            return accesses
+            return [[access] for access in accesses]
         alike: dict[Hashable, list[Access]] = {}
         for access in accesses:
             terms, constants = self._parts(access)
-            key = (access.buffer, access.kind, access.ivs, access.relation, access.recovered, terms, constants[:-1])
-            alike.setdefault((key, apart(access)), []).append(access)
-        chosen = {access for each in alike.values() for access in (each[0], each[-1])}
-        return [access for access in accesses if access in chosen]
+            key = (access.buffer, access.kind, access.ivs, terms, constants[:-1], apart(access))
+            alike.setdefault(key, []).append(access)
+        return list(alike.values())
+
+    @staticmethod
+    def _by_subscripts(access: Access) -> Hashable:
+        """What `subscript_distances` look at."""
+        relation = access.relation
+        if access.recovered is not None:
+            return relation, access.recovered
+        return relation.dims, relation.locals, relation.index
+
+    def is_kept_anywhere(self, source: Access, sink: Access, depth: int, common: int) -> bool:
+        """Whether the subscripts and times of two accesses alone show that all pairs keep their order."""
+        return self._is_plainly_kept(source, sink, depth, common, subscript_distances)
 
     def kind(self, source: Access, sink: Access) -> Hashable:
         """What two accesses have in common with their copies that lie, and run, equally far apart: one answer for all.
@@ -296,12 +348,14 @@ class _Order:
             found = self._apart[access] = tuple([e.terms for e in time]), tuple([e.constant for e in time])
         return found
 
-    def _is_plainly_kept(self, source: Access, sink: Access, depth: int, common: int) -> bool:
+    def _is_plainly_kept(
+        self, source: Access, sink: Access, depth: int, common: int, distances: PlainDistances = outer_distances
+    ) -> bool:
         """Whether there is no pair, or the distances alone show that all pairs keep their order: isl is not asked."""
         if source.buffer is not sink.buffer:
             return False
         first, second = met(source, sink)
-        apart = outer_distances(first.relation, second.relation, depth, common)
+        apart = distances(first.relation, second.relation, depth, common)
         if common and not apart:
             return True
         scope = self.dependences.accesses.scope

@@ -43,3 +43,9 @@ def test_values_with_endless_uses_go_through(task):
 def test_work_grows_with_the_number_of_steps(task):
     few, many = (measured(TASKS[task], SHAPES["squarings"], n) for n in (50, 200))
     assert many.calls < 4.8 * few.calls
+
+
+@pytest.mark.parametrize("task", ["verb reverse", "verb fuse"])
+def test_accesses_under_conditions_in_a_row_are_not_compared_one_by_one(task):
+    few, many = (measured(TASKS[task], SHAPES["guards"], n) for n in (20, 80))
+    assert many.calls < 4.8 * few.calls

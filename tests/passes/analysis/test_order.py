@@ -138,6 +138,65 @@ def test_the_same_is_legal_with_and_without(monkeypatch):
     assert spared > 1_000
 
 
+def guarded(choose, statements=14):
+    """Loads and stores in a row, each of them under a condition of its own."""
+    places = ["%i, %j", "%i, %j", "%i, %j + 1", "%i - 1, %j", "%i, 3", "%n, %j"]
+    conditions = ["d0 - s0 >= 0", "-d0 + s0 - {0} >= 0", "d1 - {0} >= 0", "{0} - d1 >= 0", "d0 - d1 - {0} == 0"]
+    body = ""
+    for k in range(statements):
+        where = choose.choice(places).replace("%n", "symbol(%n)")
+        condition = choose.choice(conditions).format(choose.randint(0, 9))
+        body += f"""
+            affine.if affine_set<(d0, d1)[s0] : ({condition})>(%i, %j)[%n] {{
+              %a{k} = affine.load %{choose.choice("AAB")}[{where}] : memref<50x50xf32>
+              affine.store %a{k}, %{choose.choice("AB")}[{where}] : memref<50x50xf32>
+            }}"""
+    return parse(f"""
+        func.func @f(%A: memref<50x50xf32>, %B: memref<50x50xf32>, %n: index) {{
+          affine.for %i = 2 to %n {{
+            affine.for %j = 2 to %n {{ {body}
+            }}
+          }}
+          return
+        }}""").functions[0]
+
+
+def test_accesses_under_conditions_are_asked_together_as_one_by_one(monkeypatch):
+    choose, answers, spared = random.Random(3), [], 0
+    of_class = orders._Order.is_kept_anywhere
+
+    def counted(*given):
+        nonlocal spared
+        answer = of_class(*given)
+        spared += answer
+        return answer
+
+    monkeypatch.setattr(orders._Order, "is_kept_anywhere", counted)
+    for _ in range(9):
+        function = guarded(choose)
+        dependences = Dependences(function)
+        outer, inner = (op.iv for op in walk(function) if isinstance(op, affine.For))
+        times = [
+            lambda a, i=outer, j=inner: (j, i, a.order),
+            lambda a, i=outer, j=inner: (i // 4, j // 4, i, j, a.order),
+            lambda a, i=outer, j=inner: (i, -j, a.order),
+            lambda a, i=outer, j=inner: (i, j // 4, a.order, j),
+        ]
+        for time in times:
+            together = new_order(dependences, function.body[0], time)
+            with monkeypatch.context() as apart:
+                apart.setattr(orders._Order, "sinks", lambda self, some, *given: ((access, some) for access in some))
+                one_by_one = new_order(dependences, function.body[0], time)
+            assert (together is None) == (one_by_one is None), function
+            if together is not None and one_by_one is not None:
+                assert str(together.dependence) == str(one_by_one.dependence)
+                assert together.dependence.source is one_by_one.dependence.source
+                assert together.dependence.sink is one_by_one.dependence.sink
+            answers.append(together is None)
+    assert 4 < sum(answers) < 32
+    assert spared > 200
+
+
 def with_own_loop(time):
     """What a third loop counts goes last."""
     return lambda access: (*time(access), *access.ivs[2:])
