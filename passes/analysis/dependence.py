@@ -8,7 +8,7 @@ below the last common loop, both run in the same iteration of all of them, the s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from operator import sub
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
 from affdsl.passes.analysis.access import Access, Accesses, accesses_of, met
+from affdsl.passes.analysis.alike import by_subscripts, grouped, unsettled
 from affdsl.passes.analysis.grid import overlap
 from affdsl.passes.analysis.linearized import Chain, adjusted
 from affdsl.passes.analysis.polyhedral import Map, UnknownError, name_of, spending
@@ -37,6 +38,7 @@ from affdsl.passes.analysis.relations import (
     remembered,
     same_element,
     some_point,
+    subscript_distances,
     together,
 )
 from affdsl.shown import ShownAsText
@@ -206,6 +208,7 @@ class Dependences(ShownAsText):
         self.budget = budget
         self._depths: dict[object, tuple[int, ...]] = {}
         self._any: dict[object, bool] = {}
+        self._inside: tuple[Sequence[Access], Mapping[Value, Sequence[Access]]] | None = None
 
     def common(self, source: Access, sink: Access) -> int:
         """How many loops stand around both."""
@@ -312,12 +315,16 @@ class Dependences(ShownAsText):
 
     def carried_by(self, iv: Value) -> Iterator[Dependence]:
         """The dependences, but those between two reads, of which the loop of an induction variable is the outermost."""
-        inside = [a for a in self.compared if iv in a.ivs]
-        writes = [a for a in inside if a.kind == "write"]
+        inside = self._inside_of(iv)
+        if not inside:
+            return
+        depth = inside[0].ivs.index(iv) + 1
         independent: set[object] = set()
-        for source in inside:
-            depth = source.ivs.index(iv) + 1
-            for sink in inside if source.kind == "write" else writes:
+        kinds = grouped(inside, by_subscripts)
+        for source, sinks in unsettled(inside, kinds, lambda a, b: self.never_meet(a[0], b[0], (depth,))):
+            for sink in sinks:
+                if "write" not in (source.kind, sink.kind):
+                    continue
                 one, other = met(source, sink)
                 (start, at), (end, to) = one.relation.from_zero, other.relation.from_zero
                 key = (source.buffer, sink.buffer, start, end, tuple(map(sub, at, to)), source.ivs, sink.ivs)
@@ -328,6 +335,31 @@ class Dependences(ShownAsText):
                     independent.add(key)
                 else:
                     yield found
+
+    def never_meet(self, source: Access, sink: Access, depths: Iterable[int]) -> bool:
+        """Whether there plainly is no dependence at some depths, whatever conditions stand around.
+
+        So it is of all that are alike by their subscripts, if the depths are those of common loops.
+        """
+        if "write" not in (source.kind, sink.kind) or not self.accesses.storage.may_alias(source.buffer, sink.buffer):
+            return True
+        if source.buffer is not sink.buffer:
+            return False
+        first, second = met(source, sink)
+        common = self.common(source, sink)
+        if not common:
+            return False
+        return not any(subscript_distances(first.relation, second.relation, depth, common) for depth in depths)
+
+    def _inside_of(self, iv: Value) -> Sequence[Access]:
+        """The compared accesses inside of a loop."""
+        if self._inside is None or self._inside[0] is not self.compared:
+            found: dict[Value, list[Access]] = {}
+            for access in self.compared:
+                for each in access.ivs:
+                    found.setdefault(each, []).append(access)
+            self._inside = self.compared, found
+        return self._inside[1].get(iv, ())
 
 
 def dependences(function: func.Func, module: func.Module | None = None) -> Dependences:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -418,6 +418,22 @@ def _in_order(groups: Iterable[tuple[Node, ...]], edges: Iterable[tuple[Node, No
     graph.add_nodes_from(group_of.values())
     graph.add_edges_from((group_of[a], group_of[b]) for a, b in edges if group_of[a] != group_of[b])
     return tuple(nx.lexicographical_topological_sort(graph, key=lambda group: group[0].id))
+
+
+def circles_in_order(edges: Sequence[Iterable[int]]) -> list[list[int]]:
+    """Numbers with edges from each to others: those in a circle together, so that edges lead forward, else in order.
+
+    >>> circles_in_order([{2}, {0}, set(), {1, 2}, {0}])
+    [[3], [1], [4], [0], [2]]
+    >>> circles_in_order([{2}, {3}, {0}, set()])
+    [[0, 2], [1], [3]]
+    """
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(edges)))
+    graph.add_edges_from((a, b) for a, some in enumerate(edges) for b in some)
+    condensed = nx.condensation(graph)
+    members: dict[int, list[int]] = {circle: sorted(condensed.nodes[circle]["members"]) for circle in condensed}
+    return [members[k] for k in nx.lexicographical_topological_sort(condensed, key=lambda k: members[k][0])]
 
 
 def _sorted(nodes: Iterable[Node]) -> tuple[Node, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import sub
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FunctionType
 from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.alike import Alike, by_subscripts, grouped, unsettled
 from affdsl.passes.analysis.dependence import Dependence, Dependences, Distance, Witness, witness_of
 from affdsl.passes.analysis.effects import may_do_anything
 from affdsl.passes.analysis.order import runs_later
@@ -273,27 +274,14 @@ class _Order:
     def sinks(
         self, accesses: Sequence[Access], apart: Apart, is_kept: Callable[[Access, Access], bool]
     ) -> Iterator[tuple[Access, Sequence[Access]]]:
-        """Each access, with those of which something is to be asked.
+        """Each access, with those of which something is to be asked: `is_kept` is asked of first and last ones only."""
 
-        Many accesses of straight code differ by their place and by the conditions around them. Where these do not
-        matter to `is_kept`, the first and the last of such accesses are asked, instead of every pair.
-        """
-        alike = self._alike(accesses, lambda access: (self._by_subscripts(access), apart(access)))
-        if 2 * len(alike) > len(accesses):  # to ask first would be more work than it spares
-            yield from ((access, accesses) for access in accesses)
-            return
-        found: dict[Access, Sequence[Access]] = {}
-        for sources in alike:
-            some = [
-                sinks
-                for sinks in alike
-                if not all(is_kept(a, b) for a in (sources[0], sources[-1]) for b in (sinks[0], sinks[-1]))
-            ]
-            in_order = sorted(chain.from_iterable(some), key=lambda access: access.order)
-            found |= dict.fromkeys(sources, in_order)
-        yield from ((access, found[access]) for access in accesses)
+        def are_kept(sources: Alike, sinks: Alike) -> bool:
+            return all(is_kept(a, b) for a in (sources[0], sources[-1]) for b in (sinks[0], sinks[-1]))
 
-    def _alike(self, accesses: Sequence[Access], apart: Apart) -> list[list[Access]]:
+        return unsettled(accesses, self._alike(accesses, lambda a: (by_subscripts(a), apart(a))), are_kept)
+
+    def _alike(self, accesses: Sequence[Access], apart: Apart) -> Sequence[Alike]:
         """Accesses that differ by their place in a body alone, or by what `apart` says nothing of.
 
         That needs places in the order of the text, all of them different and at the end of a time: each is alone else.
@@ -304,20 +292,12 @@ class _Order:
         places = [(access.order, time[-1].constant) for access, time in zip(accesses, times, strict=True)]
         if not all(a < c and b < d for (a, b), (c, d) in pairwise(places)):
             return [[access] for access in accesses]
-        alike: dict[Hashable, list[Access]] = {}
-        for access in accesses:
-            terms, constants = self._parts(access)
-            key = (access.buffer, access.kind, access.ivs, terms, constants[:-1], apart(access))
-            alike.setdefault(key, []).append(access)
-        return list(alike.values())
 
-    @staticmethod
-    def _by_subscripts(access: Access) -> Hashable:
-        """What `subscript_distances` look at."""
-        relation = access.relation
-        if access.recovered is not None:
-            return relation, access.recovered
-        return relation.dims, relation.locals, relation.index
+        def kind(access: Access) -> Hashable:
+            terms, constants = self._parts(access)
+            return access.buffer, access.kind, access.ivs, terms, constants[:-1], apart(access)
+
+        return grouped(accesses, kind)
 
     def is_kept_anywhere(self, source: Access, sink: Access, depth: int, common: int) -> bool:
         """Whether the subscripts and times of two accesses alone show that all pairs keep their order."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone_block, fresh, walk, with_fields
 from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.alike import by_subscripts, grouped
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.graph import circles_in_order
 from affdsl.passes.analysis.reduction import Reduction, Reductions
 from affdsl.passes.analysis.summary import Summaries
 from affdsl.passes.legality.order import Time, is_barrier, text_time
@@ -95,75 +98,96 @@ def _is_free(op: Op) -> bool:
 
 def _pieces(loop: affine.For | scf.For, summaries: Summaries) -> list[Group]:
     """The statements of a loop, those together that use each other's values or may both do anything."""
-    together: dict[Op, list[Op]] = {}
+    joined: dict[Op, Op] = {}  # towards the statement that stands for all of its piece
+
+    def first_of(op: Op) -> Op:
+        while joined[op] is not op:
+            joined[op] = op = joined[joined[op]]
+        return op
+
     needs: dict[Value, set[Op]] = {}
-    barriers: set[Op] = set()
+    barrier: Op | None = None
     for op in loop.body:
         used = {maker for inner in walk(op) for value in inner.mentions() for maker in needs.get(value, ())}
         if _is_free(op):
             found = used
         else:
             if any(is_barrier(inner, summaries) for inner in walk(op)):
-                used |= barriers
-                barriers.add(op)
-            merged = list(dict.fromkeys([op, *(other for each in used for other in together[each])]))
-            together.update((each, merged) for each in merged)
+                used |= {barrier} if barrier is not None else set()
+                barrier = op
             found = {op}
+            joined[op] = op
+            for each in used:
+                joined[first_of(each)] = op
+        found = {first_of(each) for each in found}
         needs.update((value, found) for value in op.defines())
     # A free operation that reads two statements ties nothing; what reads it has tied them.
-    order = {op: k for k, op in enumerate(loop.body)}
-    distinct = {id(group): tuple(sorted(group, key=order.__getitem__)) for group in together.values()}
-    return sorted(distinct.values(), key=lambda group: order[group[0]])
+    pieces: dict[Op, list[Op]] = {}
+    for op in loop.body:
+        if op in joined:
+            pieces.setdefault(first_of(op), []).append(op)
+    return [tuple(each) for each in pieces.values()]
 
 
 def _edges(
     dependences: Dependences, loop: affine.For | scf.For, pieces: Sequence[Group], commuting: Sequence[Reduction] = ()
 ) -> list[set[int]]:
-    """For each piece those that must not run before it."""
-    alike = {access: k for k, each in enumerate(commuting) for u in each.updates for access in u.accesses}
+    """For each piece those that must not run before it; not those that others of these keep behind it anyway."""
+    combined = {access: k for k, each in enumerate(commuting) for u in each.updates for access in u.accesses}
     piece_of = _index_of(pieces)
     level = len(dependences.accesses.domains[loop].ivs) + 1
     edges: list[set[int]] = [set() for _ in pieces]
+    reached = [1 << k for k in range(len(pieces))]  # with bits for the pieces behind each one, as far as is known
     inside = [a for a in dependences.compared if a.op in piece_of]
-    for source in inside:
-        for sink in inside:
-            first, second = piece_of[source.op], piece_of[sink.op]
-            if first == second or second in edges[first] or "write" not in (source.kind, sink.kind):
-                continue
-            if source in alike and alike[source] == alike.get(sink):
-                continue
-            depths = range(level, dependences.common(source, sink) + 2)
-            if any(dependences.at(source, sink, depth) is not None for depth in depths):
-                edges[first].add(second)
+    kinds = [_Kind(each, piece_of) for each in grouped(inside, lambda a: (by_subscripts(a), combined.get(a)))]
+    kind_of = {access: kind for kind in kinds for access in kind.accesses}
+
+    @cache
+    def questions(source: _Kind) -> list[tuple[_Kind, bool]]:
+        """The kinds of sinks, with whether only those behind the source in the text are asked."""
+        found: list[tuple[_Kind, bool]] = []
+        for sink in kinds:
+            a, b = source.accesses[0], sink.accesses[0]
+            common = dependences.common(a, b)
+            is_one = a in combined and combined[a] == combined.get(b)
+            if not is_one and not dependences.never_meet(a, b, range(level, common + 2)):
+                found.append((sink, dependences.never_meet(a, b, range(level, common + 1))))
+        return found
+
+    def depends(source: Access, sink: Access) -> bool:
+        depths = range(level, dependences.common(source, sink) + 2)
+        return any(dependences.at(source, sink, depth) is not None for depth in depths)
+
+    for source in reversed(inside):
+        first = piece_of[source.op]
+        for kind, is_behind in questions(kind_of[source]):
+            asked = kind.behind if is_behind else kind.anywhere
+            while asked := asked & ~reached[first]:
+                second = (asked & -asked).bit_length() - 1
+                asked ^= 1 << second
+                if any(depends(source, sink) for sink in kind.of_piece[second]):
+                    edges[first].add(second)
+                    reached[first] |= reached[second]
+        kind_of[source].behind |= 1 << first
     return edges
 
 
-def _groups(pieces: Sequence[Group], edges: Sequence[set[int]]) -> list[Group]:
+class _Kind:
+    """Accesses that are alike, by the pieces that they are of: sets of pieces are numbers, a bit for each."""
+
+    def __init__(self, accesses: Sequence[Access], piece_of: Mapping[Op, int]) -> None:
+        self.accesses = accesses
+        self.of_piece: dict[int, list[Access]] = {}
+        for access in accesses:
+            self.of_piece.setdefault(piece_of[access.op], []).append(access)
+        self.anywhere = sum(1 << piece for piece in self.of_piece)
+        self.behind = 0
+        """Of those, the ones behind what is looked at."""
+
+
+def _groups(pieces: Sequence[Group], edges: Sequence[Collection[int]]) -> list[Group]:
     """The pieces that depend on each other in a cycle together, in an order that keeps all dependences."""
-    after = [_reached(k, edges) for k in range(len(pieces))]
-    cycles = sorted(
-        {
-            tuple(m for m in range(len(pieces)) if m == k or (m in after[k] and k in after[m]))
-            for k in range(len(pieces))
-        }
-    )
-    groups: list[Group] = []
-    waiting = list(cycles)
-    while waiting:
-        ready = next(c for c in waiting if not any(c[0] in after[o[0]] for o in waiting if o is not c))
-        waiting.remove(ready)
-        groups.append(tuple(op for k in ready for op in pieces[k]))
-    return groups
-
-
-def _reached(start: int, edges: Sequence[set[int]]) -> set[int]:
-    found: set[int] = set()
-    waiting = [start]
-    while waiting:
-        new = edges[waiting.pop()] - found
-        found |= new
-        waiting.extend(new)
-    return found
+    return [tuple(op for k in circle for op in pieces[k]) for circle in circles_in_order(edges)]
 
 
 def _index_of(groups: Sequence[Group]) -> dict[Op, int]:
