@@ -77,7 +77,9 @@ class Flow:
         self.budget = budget
         self._storage = dependences.accesses.storage
         self._depth = max((len(a.ivs) for a in dependences.compared), default=0)
-        self._found: dict[Access, tuple[tuple[LastWrite, ...], Set | None]] = {}
+        self._writers: dict[Access, tuple[LastWrite, ...]] = {}
+        self._live_in: dict[Access, Set | None] = {}
+        self._doubted: set[Access] = set()
         self._writes_nearby: dict[Buffer, Nearby] = {}
 
     def all(self) -> Iterator[LastWrite]:
@@ -88,29 +90,40 @@ class Flow:
 
     def writers(self, read: Access) -> tuple[LastWrite, ...]:
         """The writes that a read sees, or may see."""
-        return self._of(read)[0]
+        found = self._writers.get(read)
+        if found is None:
+            try:
+                with spending(self.budget):
+                    found = self._last_writes(read)
+            except UnknownError as error:
+                reason = self._warned(read, error)
+                writes = self._writes(read.buffer)
+                unknown = (*self._seen(read).unknown, reason)
+                found = tuple(LastWrite(w, read, None, (*self._seen(w).unknown, *unknown)) for w in writes)
+            self._writers[read] = found
+        return found
 
     def live_in(self, read: Access) -> Set | None:
         """The iterations and elements of a read that see what was there before the function; None if not known.
 
         Of a buffer that the function makes they read what nobody wrote.
         """
-        return self._of(read)[1]
-
-    def _of(self, read: Access) -> tuple[tuple[LastWrite, ...], Set | None]:
-        found = self._found.get(read)
-        if found is None:
+        if read not in self._live_in:
             try:
                 with spending(self.budget):
-                    found = self._computed(read)
+                    self._live_in[read] = self._unwritten(read)
             except UnknownError as error:
-                reason = f"{error}, for {described(read)}"
-                warnings.warn(reason, AnalysisWarning, stacklevel=3)
-                writes = self._writes(read.buffer)
-                unknown = (*self._seen(read).unknown, reason)
-                found = tuple(LastWrite(w, read, None, (*self._seen(w).unknown, *unknown)) for w in writes), None
-            self._found[read] = found
-        return found
+                self._warned(read, error)
+                self._live_in[read] = None
+        return self._live_in[read]
+
+    def _warned(self, read: Access, error: UnknownError) -> str:
+        """Why nothing is known of what a read sees."""
+        reason = f"{error}, for {described(read)}"
+        if read not in self._doubted:
+            self._doubted.add(read)
+            warnings.warn(reason, AnalysisWarning, stacklevel=4)
+        return reason
 
     def final_writes(self, buffer: Buffer) -> tuple[tuple[Access, Map], ...]:
         """The writes that leave the last value in a buffer: each with a map from elements to its last iterations.
@@ -168,20 +181,31 @@ class Flow:
         """The writes that may touch a buffer. What touches another that may be this one may touch anything of it."""
         return [a for a in self.dependences.compared if a.kind == "write" and self._storage.may_alias(a.buffer, buffer)]
 
-    def _computed(self, read: Access) -> tuple[tuple[LastWrite, ...], Set | None]:
+    def _unwritten(self, read: Access) -> Set:
+        """What a read touches and nobody wrote before. Most often that is known after the first writes in the text."""
         touched = self._touched(read)
         rest = touched.wrap()
+        for write in self._nearby(read.buffer).to(read):
+            if self._is_certain(write, read):
+                for pairs in self._earlier(write, read, touched):
+                    rest = rest.subtract(pairs.domain())
+                if rest.is_empty():
+                    break
+        return merged(rest)
+
+    def _is_certain(self, write: Access, read: Access) -> bool:
+        return self._seen(write).is_exact and write.buffer is read.buffer
+
+    def _last_writes(self, read: Access) -> tuple[LastWrite, ...]:
+        touched = self._touched(read)
         certain: dict[Access, Map] = {}
         doubtful: dict[Access, Map] = {}
         for write in self._nearby(read.buffer).to(read):
             earlier = self._earlier(write, read, touched)
-            is_certain = self._seen(write).is_exact and write.buffer is read.buffer
+            is_certain = self._is_certain(write, read)
             pairs = _last(earlier) if is_certain else _union(earlier)
             if pairs is not None:
                 (certain if is_certain else doubtful)[write] = pairs
-            if is_certain:
-                for pairs in earlier:
-                    rest = rest.subtract(pairs.domain())
         last = _latest([pairs.apply_range(self._times(w)) for w, pairs in certain.items()])
         maybe = [
             LastWrite(write, read, merged(pairs), self._doubts(write, read))
@@ -198,7 +222,7 @@ class Flow:
             for part, unknown in ((sure, self._seen(read).unknown), (pairs.subtract(sure), reasons)):
                 if not part.is_empty():
                     found.append(LastWrite(write, read, merged(part), unknown))
-        return tuple(sorted((*maybe, *found), key=lambda f: f.write.order)), merged(rest)
+        return tuple(sorted((*maybe, *found), key=lambda f: f.write.order))
 
     def _doubts(self, write: Access, read: Access) -> tuple[str, ...]:
         alias = (

@@ -7,6 +7,7 @@ The choice is made of steps, each of which is legal or is not taken: `inline` wh
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, product
@@ -167,7 +168,8 @@ class _Choice:
         accesses = self.program.accesses(buffer)
         reads = [a for a in accesses if a.kind == "read" and isinstance(a.op, affine.Load)]
         places = {(a.domain.loops[-1:], tuple(map(str, a.op.index))) for a in reads if isinstance(a.op, affine.Load)}
-        cost = sum(_operations(a.domain.loops[-1]) for a in accesses if a.kind == "write" and a.domain.loops)
+        written = Counter(a.domain.loops[-1] for a in accesses if a.kind == "write" and a.domain.loops)
+        cost = sum(_operations(loop) * count for loop, count in written.items())
         near = len(places) > len({loops for loops, _ in places})
         if not places or near or len(places) * cost > cost + 1 + len(places):
             reason = f"it is read in {len(places)} places, and {cost} operations make an element"

@@ -209,3 +209,30 @@ func.func @f(%A: memref<9xf32>, %x: f32) {
     assert last.instances() is None
     assert "isl needs more than 50 operations" in last.unknown[0]
     assert flow.live_in(found.compared[1]) is None
+
+
+def test_what_was_there_before_is_known_after_the_first_write(monkeypatch):
+    """Statements behind it, each under a condition of its own, are not looked at."""
+    guarded = "".join(
+        f"""
+        affine.if affine_set<(d0) : ({n} - d0 >= 0)>(%i) {{
+          %a{n} = affine.load %t[0] : memref<1xf32>
+          affine.store %a{n}, %t[0] : memref<1xf32>
+        }}"""
+        for n in range(20)
+    )
+    found, flow = flow_of(f"""
+    func.func @f(%A: memref<99xf32>, %x: f32) {{
+      affine.for %i = 0 to 99 {{
+        %t = memref.alloca() : memref<1xf32>
+        affine.store %x, %t[0] : memref<1xf32>{guarded}
+        %a = affine.load %t[0] : memref<1xf32>
+        affine.store %a, %A[%i] : memref<99xf32>
+      }}
+      return
+    }}""")
+    looked, earlier = [], Flow._earlier
+    monkeypatch.setattr(Flow, "_earlier", lambda *given: looked.append(given) or earlier(*given))
+    reads = [access for access in found.compared if access.kind == "read"]
+    assert all(flow.live_in(read).is_empty() for read in reads)
+    assert len(looked) == len(reads) == 21
