@@ -11,7 +11,8 @@ from importlib import import_module
 
 from affdsl.codegen.targets.target import Target
 from affdsl.garbage import uncollected
-from affdsl.ir.dialects import arith
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
@@ -35,6 +36,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule, verified_last
 
 MOST_LOOPS = 12
 """Loops inside each other that recipes take: they try each loop of a nest with each other one."""
+MOST_BOUNDS = 16
+"""Upper bounds, or lower ones, of a loop that recipes take: behind vectors a loop for the rest of each one is left."""
 
 
 def optimize(
@@ -173,6 +176,10 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
             "",
             [f"{root}: as it was; recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"],
         )
+    ivs = {row.iv for row in s.loops() if row.names[0] in inside}
+    bounds = max((_bounds(op) for op in walk(s.function) if not ivs.isdisjoint(op.binds())), default=0)
+    if bounds > MOST_BOUNDS:
+        return s, "", [f"{root}: as it was; recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}"]
     left_out: Notes = []
     for name in roots.BOOK:
         if name not in options.choices.left_out:
@@ -184,6 +191,16 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
             elif said:
                 return made, name, [*left_out, *said]
     return s, "", [*left_out, *_as_written(s, root)]
+
+
+def _bounds(loop: Op) -> int:
+    """How many upper bounds a loop has, or lower ones if these are more."""
+    match loop:
+        case affine.For():
+            return max(len(loop.lower), len(loop.upper))
+        case affine.Parallel():
+            return max(map(len, (*loop.lower, *loop.upper)), default=0)
+    return 0
 
 
 @contextmanager

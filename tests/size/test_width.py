@@ -171,3 +171,19 @@ def test_optimize_looks_at_a_loop_without_those_beside_it(monkeypatch):
 
     few, many = work(2), work(6)
     assert many < 5 * few
+
+
+def test_a_loop_with_many_bounds_stays_one_loop_when_it_is_optimized():
+    """Behind its vectors there was a loop for the rest of each bound, with all bounds: n * n of them."""
+
+    def line(n) -> af.Kernel:
+        def filled(out: af.f64[N]):
+            with af.for_(af.min(N, *[N * (k + 2) - 900 + (n - k) ** 2 for k in range(1, n)])) as i:
+                out[i] = 1
+
+        return af.kernel(filled)
+
+    few, many = (line(n).optimize(threads=1) for n in (20, 80))
+    assert len(many.c()) < 5 * len(few.c())
+    assert "i: as it was; recipes are for at most 16 bounds of a loop, not for 80" in many.explain()
+    assert "i runs on vectors" in line(3).optimize(threads=1).explain()
