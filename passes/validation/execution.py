@@ -25,7 +25,16 @@ from affdsl.passes.validation.inputs import (
     sizes_for,
     symbols_of,
 )
-from affdsl.passes.validation.outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
+from affdsl.passes.validation.outcome import (
+    Fresh,
+    Outcome,
+    Subject,
+    TooLongError,
+    combined,
+    difference,
+    iterations_at_least,
+    too_long,
+)
 from affdsl.passes.validation.report import Checked, Failure
 from affdsl.passes.validation.unsteady import with_unsteady_open
 from affdsl.progress import Progress
@@ -87,6 +96,9 @@ class Original(Subject):
         if given is None:
             return f"its contract allows no size {recipe.size}"
         start = self.iterations
+        if iterations_at_least(function, given) > limit:  # to find that out by a run takes some ten seconds
+            self.iterations += limit
+            raise TooLongError(too_long(function.symbol, limit))
 
         def called(order: Order, fresh: Fresh) -> Outcome:
             return self.call(function.symbol, given, order, limit - (self.iterations - start), fresh)

@@ -62,6 +62,26 @@ class TooLongError(AffdslError):
     """A run was stopped after as many iterations of loops as it was allowed."""
 
 
+def too_long(symbol: str, limit: int) -> str:
+    """What is said of a function whose run was stopped, or not begun."""
+    return f"@{symbol} runs for more than {limit} iterations"
+
+
+def iterations_at_least(function: Func, given: Sequence[Argument]) -> int:
+    """How many iterations a call certainly runs for, by the loops whose bounds its arguments alone give."""
+    numbers = {arg: int(n) for arg, n in zip(function.args, given, strict=True) if isinstance(n, int | np.integer)}
+
+    def least(block: Block) -> int:
+        found = 0
+        for op in block:
+            if isinstance(op, affine.For) and all(a in numbers for e in (*op.lower, *op.upper) for a, _ in e.terms):
+                start, stop = (f(e.evaluate(numbers) for e in some) for f, some in ((max, op.lower), (min, op.upper)))
+                found += max(0, -((start - stop) // op.step)) * (1 + least(op.body))
+        return found
+
+    return least(function.body)
+
+
 @dataclass
 class _Run:
     """One call: how many iterations it has left, and what it told functions without a body."""
@@ -78,7 +98,7 @@ class _Run:
         """Count an iteration. Raises TooLongError after the last one that is allowed."""
         self.left -= 1
         if self.left < 0:
-            raise TooLongError(f"@{self.symbol} runs for more than {self.limit} iterations")
+            raise TooLongError(too_long(self.symbol, self.limit))
 
 
 class Subject:

@@ -18,6 +18,7 @@ from affdsl.mlir.readers import parse
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.pipeline.registry import PASSES
+from affdsl.passes.validation.outcome import Subject, iterations_at_least
 from tests.size.nests import branches, choice, loops, nest, text
 
 DEEP = {"loops that run once": loops(DEEPEST, "1"), "loops": loops(DEEPEST), "branches": branches(DEEPEST)}
@@ -114,3 +115,30 @@ def test_analysis_says_what_it_does_not_ask_isl_about():
 def test_recipes_leave_deep_nests_as_they_are():
     made = nest(30).optimize()
     assert "i#1: as it was; recipes are for at most 12 loops inside each other, not for 30" in made.explain()
+
+
+def test_a_run_that_would_be_too_long_is_not_begun(monkeypatch):
+    """It took eleven seconds until it was given up, for 21 loops inside each other as for 64."""
+    begun, called = [], Subject.call
+
+    def noted(self, symbol, *given, **keywords):
+        begun.append(symbol)
+        return called(self, symbol, *given, **keywords)
+
+    monkeypatch.setattr(Subject, "call", noted)
+    nest(30).optimize(threads=2, validate=True)
+    assert not begun
+
+
+def test_iterations_are_counted_without_a_run_where_arguments_say_how_many():
+    (function,) = parse("""
+    func.func @f(%n: index, %A: memref<?xf64>, %x: f64) {
+      affine.for %i = 3 to min affine_map<(d0) -> (d0 * 2, 30)>(%n) step 4 {
+        affine.for %j = 0 to %n { affine.store %x, %A[%j] : memref<?xf64> }
+        affine.for %k = 0 to affine_map<(d0) -> (d0)>(%i) { affine.store %x, %A[%k] : memref<?xf64> }
+      }
+      affine.for %i = 5 to 2 { affine.store %x, %A[%i] : memref<?xf64> }
+      return
+    }""").functions
+    rows = [(0, 0), (2, 3), (9, 40), (50, 357)]
+    assert [iterations_at_least(function, (n, np.zeros(60), 0.0)) for n, _ in rows] == [count for _, count in rows]
