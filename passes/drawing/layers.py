@@ -7,7 +7,7 @@ The steps are those of Sugiyama, Tagawa and Toda ("Methods for visual understand
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -47,10 +47,12 @@ def ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     for source, sink in edges:
         above[sink].append(source)
     found: list[int] = []
+    members: Counter[int] = Counter()
     for vertex in range(count):
         rank = max((found[source] + 1 for source in above[vertex]), default=0)
-        while found.count(rank) >= MOST_IN_LAYER:
+        while members[rank] >= MOST_IN_LAYER:
             rank += 1
+        members[rank] += 1
         found.append(rank)
     return found
 
@@ -95,11 +97,12 @@ def isotonic(wanted: Sequence[float], weights: Sequence[float]) -> list[float]:
 def _order(layers: list[list[Vertex]]) -> None:
     """Sort each layer by the mean place of the neighbours, down and up, and keep the best order that came by."""
     best, fewest = [list(layer) for layer in layers], _crossings(layers)
+    places = {v: k for layer in layers for k, v in enumerate(layer)}
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         for layer in layers if down else reversed(layers):
-            places = {v: k for other in layers for k, v in enumerate(other)}
             layer.sort(key=lambda v: _mean([places[n] for n in (v.above if down else v.below)], places[v]))
+            places.update((v, k) for k, v in enumerate(layer))
         crossings = _crossings(layers)
         if crossings < fewest:
             best, fewest = [list(layer) for layer in layers], crossings
