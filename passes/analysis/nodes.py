@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Literal
 
 from affdsl.frozen import Frozen
@@ -186,19 +186,20 @@ def _by_memory(dependences: Dependences, nodes: Sequence[Node]) -> Iterator[Edge
         return
     around = dependences.accesses.domains[nodes[0].op].ivs
     storage = dependences.accesses.storage
-    users: dict[Buffer, list[tuple[Node, Access]]] = {}
+    users: dict[Buffer, dict[Node, list[Access]]] = {}
     for node in nodes:
         for access in node.accesses:
-            users.setdefault(access.buffer, []).append((node, access))
+            users.setdefault(access.buffer, {}).setdefault(node, []).append(access)
     found: dict[tuple[Node, Node, EdgeKind, Buffer, Buffer, int], list[Dependence]] = {}
     for first, sources in users.items():
         for second in (b for b in users if storage.may_alias(first, b)):
-            for node, access in sources:
-                for other, sink in users[second]:
+            for node, other in product(sources, users[second]):
+                # Within one iteration if one stands before the other; carried by a loop around in any case.
+                depths = range(1, len(around) + 1 + (node.id < other.id))
+                for access, sink in product(sources[node], users[second][other]) if depths else ():
                     if "write" not in (access.kind, sink.kind):
                         continue
-                    # Within one iteration if one stands before the other; carried by a loop around in any case.
-                    for depth in range(1, len(around) + 1 + (node.id < other.id)):
+                    for depth in depths:
                         dependence = dependences.at(access, sink, depth)
                         if dependence is not None:
                             kind: EdgeKind = "free" if sink in other.frees else dependence.kind  # type: ignore[assignment]

@@ -45,7 +45,13 @@ def test_work_grows_with_the_number_of_steps(task):
     assert many.calls < 4.8 * few.calls
 
 
-@pytest.mark.parametrize("task", ["verb reverse", "verb fuse"])
-def test_accesses_under_conditions_in_a_row_are_not_compared_one_by_one(task):
-    few, many = (measured(TASKS[task], SHAPES["guards"], n) for n in (20, 80))
+@pytest.mark.parametrize(
+    ("task", "shape"),
+    [
+        ("verb reverse", "guards"), ("verb fuse", "guards"), ("verb distribute", "ifs"), ("verb parallel", "guards"),
+        ("pass affine-scalrep", "ifs"), ("pass affine-loop-fusion", "ifs"),
+    ],
+)  # fmt: skip
+def test_accesses_under_conditions_in_a_row_are_not_compared_one_by_one(task, shape):
+    few, many = (measured(TASKS[task], SHAPES[shape], n) for n in (15, 60))
     assert many.calls < 4.8 * few.calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from copy import copy
 from itertools import chain, islice
 
@@ -14,6 +14,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import users, walk
 from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.alike import Alike, by_subscripts, grouped
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import Effects, effects
 from affdsl.passes.analysis.flow import Flow
@@ -57,6 +58,7 @@ class _Search:
         self._dependences.compared = tuple(a for a in dependences.compared if a.op not in without)
         self._flow = Flow(self._dependences, FLOW_BUDGET)
         self._final: dict[Buffer, set[Access] | None] = {}
+        self._alike: dict[Buffer, Sequence[Alike]] = {}
         touching: dict[tuple[str, Buffer], list[Access]] = defaultdict(list)
         for access in self._dependences.compared:
             touching[access.kind, access.buffer].append(access)
@@ -82,7 +84,7 @@ class _Search:
         readers: list[Access] = []
         for read in self._nearest(self._near("read", store), store):
             if self._reaches(store, read):
-                if not any(True for _ in self._between(store, read)):
+                if not self._is_any_between(store, read):
                     return False
                 readers.append(read)
         if readers and not stays and not self._is_written_again(store):
@@ -128,13 +130,44 @@ class _Search:
         here = bisect_right(accesses, store.order, first, end, key=_order)
         return chain(accesses[here:end], accesses[first:here], islice(accesses, end, None), islice(accesses, first))
 
-    def _between(self, store: Access, read: Access) -> Iterator[Access]:
-        """The other writes that may run after some iterations of a store and before some of a read that it reaches."""
-        writes = self._near("write", store)  # those that stand there in the text too: between two outermost loops
-        first = bisect_left(writes, self._start(store), key=_order)
-        for write in writes[first : bisect_right(writes, self._start(read), first, key=self._start)]:
-            if write is not store and self._reaches(store, write) and self._reaches(write, read):
-                yield write
+    def _is_any_between(self, store: Access, read: Access) -> bool:
+        """Whether another write may run after some iterations of a store and before some of a read that it reaches."""
+        return any(
+            write is not store and self._reaches(store, write) and self._reaches(write, read)
+            for alike in self._kinds(store)
+            for write in self._within(alike, store, read)
+        )
+
+    def _kinds(self, store: Access) -> Sequence[Alike]:
+        """The writes that may touch what a store writes, by their subscripts."""
+        writes = self._near("write", store)
+        if not store.ivs:
+            return [writes]
+        found = self._alike.get(store.buffer)
+        if found is None:  # in loops these are all writes of the buffer
+            found = grouped(writes, by_subscripts)
+            found = self._alike[store.buffer] = found if 2 * len(found) <= len(writes) else [[w] for w in writes]
+        return found
+
+    def _within(self, alike: Alike, store: Access, read: Access) -> Sequence[Access]:
+        """Those of some writes that are not plainly before the store, or behind the read.
+
+        They stand between two outermost loops in the text, too; and where no loop around carries anything from writes
+        of this kind, or to them, between the store and the read.
+        """
+        first = bisect_left(alike, self._start(store), key=_order)
+        end = bisect_right(alike, self._start(read), first, key=self._start)
+        if first < end and len(alike) > 1 and store.ivs:
+            if self._is_in_one_iteration(store, alike[first]):
+                first = bisect_right(alike, store.order, first, end, key=_order)
+            if first < end and self._is_in_one_iteration(alike[first], read):
+                end = bisect_left(alike, read.order, first, end, key=_order)
+        return alike[first:end]
+
+    def _is_in_one_iteration(self, first: Access, second: Access) -> bool:
+        """Whether all accesses like one of them plainly touch what the other one does in the same iteration only."""
+        common = self._dependences.common(first, second)
+        return common > 0 and self._dependences.never_meet(first, second, range(1, common + 1))
 
     def _start(self, access: Access) -> int:
         """Where the outermost loop around an access begins in the text."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
+from itertools import islice
+from operator import attrgetter
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
@@ -20,6 +23,7 @@ from affdsl.passes.analysis.storage import Buffer
 
 FLOW_BUDGET = 200_000
 """How many operations isl may spend on the last writers of one read."""
+_order = attrgetter("order")
 MOST_WRITERS = 8
 """The last writers of a read are asked for if so many writes, at most, may be among them."""
 
@@ -142,8 +146,11 @@ class _Forwarding:
         before the load.
         """
         around = len(first.ivs)
-        for write in self._writes_to(load):
-            if write.op is first.op or write.order < first.order or write.ivs[:around] != first.ivs:
+        writes = self._writes_to(load)
+        start = bisect_left(writes, first.order, key=_order)
+        end = bisect_right(writes, load.order, start, key=_order) if len(load.ivs) == around else None
+        for write in islice(writes, start, end):
+            if write.op is first.op or write.ivs[:around] != first.ivs:
                 continue
             common = self._dependences.common(write, load)
             if common == around and write.order > load.order:
@@ -197,9 +204,11 @@ class _Forwarding:
                 return None
         elif not any(isinstance(w.op, affine.Store) and self._final(w.op.value) in self._depths for w in writes):
             return None
-        seen = [w for w in writes if self._dependences.any_between(w, load)]
+        seen = list(islice((w for w in writes if self._dependences.any_between(w, load)), MOST_WRITERS + 1))
+        if len(seen) > MOST_WRITERS:
+            return None
         values = {self._final(w.op.value) for w in seen if isinstance(w.op, affine.Store)} & self._depths.keys()
-        if len(seen) > MOST_WRITERS or not values:
+        if not values:
             return None
         if len(values) > 1:  # the flow says which of them it is: that of the first one that it names
             values &= {

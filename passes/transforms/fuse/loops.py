@@ -17,6 +17,7 @@ from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.polyhedral import UnknownError, spending
 from affdsl.passes.analysis.relations import at_depth, distances, same_element
+from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.legality.order import Time, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import refusal
@@ -263,9 +264,12 @@ def _furthest(dependences: Dependences, pair: _Pair) -> int | None:
     """By how much the number of an iteration of the first loop is above that of one that depends on it, at most."""
     around = len(dependences.accesses.domains[pair.first].ivs)
     far: list[int] = []
+    sinks: dict[Buffer, list[Access]] = {}
+    for b in dependences.accesses.inside(pair.second):
+        sinks.setdefault(b.buffer, []).append(b)
     for a in dependences.accesses.inside(pair.first):
-        for b in dependences.accesses.inside(pair.second):
-            if "write" not in (a.kind, b.kind) or a.buffer is not b.buffer:
+        for b in sinks.get(a.buffer, ()):
+            if "write" not in (a.kind, b.kind):
                 continue
             source, sink = met(a, b)
             try:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from random import Random
 
 import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.transforms.distribute import _edges, _groups
+from tests.passes.analysis.guarded import guarded
 
 N = af.symbols("N")
 
@@ -106,3 +113,23 @@ def test_all_pairs_of_statements_beside_a_maximum(names):
     for seed in range(2):
         random = np.random.default_rng(seed)
         same(kernel, made, *random.integers(-9, 9, (2, 7)).astype("i4"))
+
+
+def test_pieces_stay_behind_others_as_all_pairs_of_accesses_say():
+    choose = Random(4)
+    groups = Counter()
+    for _ in range(25):
+        function = guarded(choose, statements=8)
+        inner = next(op for op in walk(function.body[0]) if isinstance(op, affine.For) and op is not function.body[0])
+        found = Dependences(function)
+        pieces = [(op,) for op in inner.body if isinstance(op, affine.If)]
+        edges = [set() for _ in pieces]
+        for (k, (first,)), (m, (second,)) in itertools.product(enumerate(pieces), repeat=2):
+            pairs = itertools.product(found.accesses.inside(first), found.accesses.inside(second))
+            depths = ((a, b, d) for a, b in pairs for d in range(2, found.common(a, b) + 2))
+            if k != m and any("write" in (a.kind, b.kind) and found.at(a, b, d) is not None for a, b, d in depths):
+                edges[k].add(m)
+        made = _groups(pieces, _edges(found, inner, pieces))
+        assert made == _groups(pieces, edges)
+        groups[len(made)] += 1
+    assert len(groups) > 3
