@@ -12,7 +12,7 @@ from affdsl.codegen.c.layout import WIDTH, wrapped
 from affdsl.codegen.c.names import Scope
 from affdsl.ir.dialects.vector import MOST_LANES
 from affdsl.mlir.readers import parse
-from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.access import Access, Accesses
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.stride import strides
 from tests.size.nests import N, text
@@ -187,3 +187,19 @@ def test_a_loop_with_many_bounds_stays_one_loop_when_it_is_optimized():
     assert len(many.c()) < 5 * len(few.c())
     assert "i: as it was; recipes are for at most 16 bounds of a loop, not for 80" in many.explain()
     assert "i runs on vectors" in line(3).optimize(threads=1).explain()
+
+
+def test_what_a_loop_carries_is_looked_for_inside_of_it(monkeypatch):
+    """All accesses of the function were asked whether they are inside of it, for each of n loops in a row."""
+    asked, ivs = [], Access.ivs.fget
+    monkeypatch.setattr(Access, "ivs", property(lambda self: asked.append(self) or ivs(self)))
+
+    def work(n) -> int:
+        loops = "affine.for %i = 0 to %n { affine.store %x, %A[%i] : memref<?xf64> }\n" * n
+        found = Dependences(parse(text([loops])).functions[0])
+        asked.clear()
+        for loop in found.accesses.function.body[:-1]:
+            assert not list(found.carried_by(loop.iv))
+        return len(asked)
+
+    assert work(80) < 4.8 * work(20)
