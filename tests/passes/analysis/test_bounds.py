@@ -193,7 +193,7 @@ def test_an_assumption_that_is_not_affine_is_not_broken_by_an_example():
 def test_a_spent_budget_is_a_warning_that_names_the_access_and_no_proof():
     module = traced(next(f for f in RIGHT if f.__name__ == "rows_of_three_that_fit"))
     assert Bounds(module.functions[-1], module).are_proved
-    with pytest.warns(AnalysisWarning, match=r"isl needs more than 5 operations, for what writes A\[i // 3"):
+    with pytest.warns(AnalysisWarning, match=r"isl needs more than 5 operations, for what writes A\[i // 3.* at .*:\d"):
         found = Bounds(with_fields(module.functions[-1], assumes=(Constraint(size_of(module) - 7),)), module, 5)
     assert {f.verdict for f in found.findings} == {"unknown"}
 
