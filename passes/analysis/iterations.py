@@ -324,7 +324,7 @@ class Iterations:
         return lanes
 
     def spread(self, each: Range, count: Numbers, keep: frozenset[Value], lanes: Lanes) -> Lanes:
-        """A lane for each number of a counter, where those that differ in nothing that is kept are one."""
+        """A lane for each number of a counter (it is kept), where those that differ in nothing that is kept are one."""
         total = int(count.sum())
         self.tell_apart(total)
         lower = np.broadcast_to(each.lower(lanes), count.shape)
@@ -332,7 +332,7 @@ class Iterations:
         ends = np.cumsum(count)
         kept = {v: numbers for v, numbers in lanes.values.items() if v in keep and v is not each.iv}
         parts: list[Lanes] = []
-        are_merged = len(kept) < len(lanes.values.keys() - {each.iv}) or each.iv not in keep
+        are_merged = len(kept) < len(lanes.values.keys() - {each.iv})  # otherwise all lanes differ
         for start in range(0, total, CHUNK):
             place = np.arange(start, min(start + CHUNK, total))
             lane = np.repeat(np.arange(count.size), count) if total <= CHUNK else np.searchsorted(ends, place, "right")

@@ -317,6 +317,7 @@ class _Order:
             b, y = (second[k], then[k]) if k < len(then) else ((), 0)
             later.append(x - y if a or b else (x > y) - (x < y))
         far = tuple(map(sub, at, to))
+        # The last part only tells two cases apart: its opposite would do as well.
         return (source.buffer, sink.buffer, source.ivs, sink.ivs, start, end, far, first, second, tuple(later),
                 source.order < sink.order)  # fmt: skip
 

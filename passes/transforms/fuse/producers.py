@@ -369,8 +369,9 @@ def _within(nest: Op, loop: Loop, before: Sequence[Op], behind: Sequence[Op]) ->
     def filled(op: Op) -> Op | None:
         if not isinstance(op, Loop) or not is_like(op, loop):
             return None
-        end = len(op.body) - (1 if op.body[-1:] and op.body[-1].is_terminator else 0)
-        return with_fields(op, body=(*before, *op.body[:end], *behind, *op.body[end:]))
+        own = [each for each in op.body if not each.is_terminator]
+        ends = [each for each in op.body if each.is_terminator]
+        return with_fields(op, body=(*before, *own, *behind, *ends))
 
     return rewrite(Module((nest,)), filled).body[0]
 
