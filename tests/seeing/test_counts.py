@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.ir.dialects import vector
+from affdsl.ir.expr import Value
+from affdsl.ir.types import F32, I32, VectorType
 from affdsl.passes.analysis import iterations
 from affdsl.passes.analysis.touched import summary
-from affdsl.passes.analysis.work import flops, functions, integer_operations
+from affdsl.passes.analysis.work import flops, functions, integer_operations, work_of
 from benchmarks.polybench.suite import SUITE
 from tests.seeing.tracing import elements, found_in, total, traced
 
@@ -212,6 +215,12 @@ def test_vectors_count_their_lanes():
     assert touched.read <= 2 * 116
 
 
+def test_an_outer_product_is_rounded_once_of_floats_alone():
+    for element, wanted in ((F32, {("fma", "f32"): 6}), (I32, {("muli", "i32"): 6, ("addi", "i32"): 6})):
+        left, right, box = (Value(VectorType(shape, element)) for shape in ((2,), (3,), (2, 3)))
+        assert work_of(vector.OuterProduct(Value(box.type), left, right, (box,))) == wanted
+
+
 def test_parallel_loops_count_what_they_combine():
     work, touched = total(*found_in(sums, (np.ones((3, 5), "f4"), np.ones(3, "f4"))))
     assert work[("addf", "f32")] == 15
@@ -239,6 +248,18 @@ def test_what_takes_too_long_to_count_is_not_counted(monkeypatch):
     monkeypatch.setattr(iterations, "MOST", 100)
     nests, found = found_in(triangle, (np.ones((500, 500)), np.ones(500)))
     assert [found.why[nest.op] for nest in nests.found] == ["there are more than 100 iterations that differ"]
+
+
+def test_iterations_that_differ_in_nothing_that_matters_further_in_are_counted_as_one(monkeypatch):
+    @af.kernel
+    def chain(x: af.f64[1], n: af.index):
+        with af.for_(n) as i, af.for_(i) as j, af.for_(j) as k, af.for_(k):
+            x[0] += 1.0
+
+    n = 40
+    monkeypatch.setattr(iterations, "MOST", 3 * n * n)  # there are n**3 / 6 of i, j and k
+    nests, found = found_in(chain, (np.ones(1), n))
+    assert flops(total(nests, found)[0]) == sum(j * (j - 1) // 2 for i in range(n) for j in range(i))
 
 
 def test_data_that_decides_is_said():
