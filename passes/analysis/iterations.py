@@ -76,6 +76,7 @@ class Range(FrozenValue):
         """How many numbers there are in each lane."""
         step = np.asarray(self.step(lanes))
         span = np.asarray(self.upper(lanes)) - self.lower(lanes)
+        # Loops have positive steps: of others it is not told how often they run.
         found = np.where(step > 0, np.maximum(-(-span // np.maximum(step, 1)), 0), 0)
         return np.broadcast_to(found, lanes.often.shape)
 
