@@ -9,7 +9,7 @@ import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import jammed, parted, product, rows
+from affdsl.optimize.recipes import bands_of_rows, jammed, parted, product, rows
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 from tests.optimize.test_caches import LARGE, matmul
@@ -77,3 +77,21 @@ def test_the_smallest_skew_that_allows_it(skew):
         return
     _, said = jammed.take(s, nests(s)[0], Options(AVX512))
     assert ("behind" in said, f"each {skew} rows behind" in said) == (skew > 0, skew > 0)
+
+
+def test_stages_of_many_conditions_are_in_no_bands():
+    n = af.symbols("n")
+
+    @af.kernel
+    def chain(a: af.f64[n], b: af.f64[n]):
+        t = af.alloc(af.f64[n])
+        with af.for_(n) as i:
+            t[i] = a[i]
+            for k in range(bands_of_rows.MOST_CONDITIONS + 1):
+                with af.if_(i < 3 * k + 2):
+                    t[i] = t[i] * 0.5
+        with af.for_(1, n - 1) as j:
+            b[j] = t[j - 1] + t[j + 1]
+
+    with pytest.raises(UnfitError, match="its nests hold more than 8 conditions"):
+        bands_of_rows.take(af.Schedule(chain), Options(AVX512, threads=2))

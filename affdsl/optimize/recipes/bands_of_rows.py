@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
 from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.nests import names_in
 from affdsl.optimize.options import Options
@@ -26,6 +28,9 @@ from affdsl.schedule.fusing import fusing_steps
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+MOST_CONDITIONS = 8
+"""Stages that hold more are none of a chain of stencils, and to prove a step each read asks all writes."""
+
 
 def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     """The schedule with the last nest of a chain in bands of rows, each of which computes what it reads; and why.
@@ -41,6 +46,8 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     Ragan-Kelley, Barnes, Adams, Paris, Durand and Amarasinghe, "Halide: a language and compiler for optimizing
     parallelism, locality, and recomputation in image processing pipelines", PLDI 2013, on overlapped tiles.
     """
+    if sum(isinstance(op, affine.If) for op in walk(s.function)) > MOST_CONDITIONS:
+        raise UnfitError(f"its nests hold more than {MOST_CONDITIONS} conditions")
     made = cheapest(s, _inlined)
     arrays = made_for(made)
     if not is_row_by_row(made) or not arrays:
