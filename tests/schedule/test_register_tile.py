@@ -8,6 +8,7 @@ from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.baseline import BASELINE
 from affdsl.ir.dialects import math
 from affdsl.ir.traverse import walk
+from tests.effort import TRIES_ALL
 
 M, N, K = af.symbols("M N K")
 TYPES = {np.float32: af.f32, np.float64: af.f64, np.int32: af.i32}
@@ -106,7 +107,7 @@ def around_sums(dtype):
 def test_what_stands_around_sums_runs_in_the_tile(dtype, rows, vectors, lanes):
     s = af.Schedule(around_sums(dtype)).register_tile("i", "j", "k", rows=rows, vectors=vectors, lanes=lanes)
     assert [row.depth for row in s.loops()].count(0) == 1, "nothing runs outside of the tiles"
-    assert_multiplies(s.kernel(validate=True), dtype, SIZES)
+    assert_multiplies(s.kernel(validate=TRIES_ALL or rows == 1), dtype, SIZES)
 
 
 def test_what_stands_around_sums_of_a_tile_that_divides_sizes():

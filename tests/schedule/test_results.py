@@ -19,6 +19,7 @@ from examples.cholesky import cases as cholesky_cases
 from examples.cholesky import cholesky
 from examples.gemm import cases as gemm_cases
 from examples.gemm import gemm
+from tests.effort import TRIES_ALL, by_turns
 from tests.oracles import compile_c, mlir_opt
 from tests.schedule.kernels import K, M, N, blocked, buffered, jacobi, matmul, replayed, run_both, sweep
 from tests.schedule.random_schedules import random_schedule
@@ -27,7 +28,7 @@ from tests.schedule.random_schedules import random_schedule
 @pytest.mark.filterwarnings(
     "ignore::affdsl.passes.analysis.dependence.AnalysisWarning"
 )  # what takes isl too long is taken to be unknown
-@pytest.mark.parametrize("benchmark", SUITE, ids=lambda benchmark: benchmark.name)
+@pytest.mark.parametrize("benchmark", SUITE if TRIES_ALL else SUITE[::3], ids=lambda benchmark: benchmark.name)
 def test_random_schedules_of_polybench_replay_and_compute_the_same(benchmark):
     counts: Counter[str] = Counter()
     s = random_schedule(benchmark.kernel, 100, counts=counts)
@@ -289,10 +290,13 @@ def test_a_step_that_breaks_the_ir_is_our_bug(monkeypatch):
         many.kernel()
 
 
-@pytest.mark.parametrize("separate", [False, True])
-@pytest.mark.parametrize(("rows", "columns"), [(0, 0), (1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (2, -1), (3, -2)])
-def test_loops_in_tiles_of_a_symbolic_size_are_jammed(rows, columns, separate):
+@pytest.mark.parametrize(
+    ("distance", "separate"),
+    by_turns([(0, 0), (1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (2, -1), (3, -2)], [False, True]),
+)
+def test_loops_in_tiles_of_a_symbolic_size_are_jammed(distance, separate):
     """The whole groups of a tile end at a smallest of several bounds, which are known only at run time."""
+    rows, columns = distance
     T = af.symbols("T")
 
     @af.kernel

@@ -9,6 +9,7 @@ from affdsl.codegen.jit import interpret_program
 from affdsl.ir.verifier import verify
 from affdsl.passes.mlir_opt.affine_loop_fusion import Policy, fused
 from benchmarks.polybench.suite import SUITE
+from tests.effort import by_turns
 
 
 def fused_kernel(benchmark, **options):
@@ -17,8 +18,9 @@ def fused_kernel(benchmark, **options):
     return function, sum(attempt.chosen is not None for attempt in attempts)
 
 
-@pytest.mark.parametrize("options", [{}, {"maximal": True}], ids=["", "maximal"])
-@pytest.mark.parametrize("benchmark", SUITE, ids=lambda benchmark: benchmark.name)
+@pytest.mark.parametrize(
+    ("benchmark", "options"), by_turns(SUITE, [{}, {"maximal": True}]), ids=lambda each: getattr(each, "name", None)
+)
 def test_the_same_to_the_bit(benchmark, options):
     function, count = fused_kernel(benchmark, **options)
     assert (count == 0) == (function is benchmark.kernel.func)

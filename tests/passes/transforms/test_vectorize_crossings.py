@@ -14,7 +14,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.vectorize import vectorize
-from tests.effort import some
+from tests.effort import by_turns, some
 from tests.oracles import mlir_opt
 
 N = af.symbols("N")
@@ -48,9 +48,13 @@ def arguments(kernel, n):
     return np.random.default_rng(n).random((n, n) if kernel is paths else n, "f4")
 
 
-@pytest.mark.parametrize(("width", "tail"), some([(3, "masked"), (8, "scalar"), (3, "scalar"), (8, "masked")], 2))
-@pytest.mark.parametrize("kernel", [paths, middle, mirrored, first], ids=lambda k: k.name)
-def test_the_iterations_on_both_sides_are_vectors(kernel, width, tail):
+@pytest.mark.parametrize(
+    ("kernel", "way"),
+    by_turns([paths, middle, mirrored, first], [(3, "masked"), (8, "scalar"), (3, "scalar"), (8, "masked")]),
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_the_iterations_on_both_sides_are_vectors(kernel, way):
+    width, tail = way
     made = af.Schedule(kernel, validate=tail == "masked" and width == 3).vectorize("j", width, tail=tail).kernel()
     mlir_opt(made.mlir())
     wide = [op for op in walk(made.func) if isinstance(op, affine.For) and op.step == width]
