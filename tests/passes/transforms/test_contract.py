@@ -163,7 +163,7 @@ def test_a_number_is_added_to_the_first_product_in_any_order(sum_of, as_it_is, i
     kernel = mixed(sum_of)
     x, y = np.random.default_rng(1).random((2, 23)) * 3
     wanted = y.copy()
-    kernel(x, wanted, 0.1, 1 / 3, 2.7)
+    kernel.interpret(x, wanted, 0.1, 1 / 3, 2.7)
     for reassociate, counts in ((False, as_it_is), (True, in_any_order)):
         s = af.Schedule(kernel)
         if width:
@@ -233,7 +233,7 @@ def test_like_terms_are_together_where_that_is_fewer_operations(sum_of, as_it_is
     x, y, z = np.random.default_rng(5).integers(-1000, 1000, (3, 23)) * 16.0
     kernel = weighted(sum_of)
     wanted = np.zeros(23)
-    kernel(x, y, z, wanted)
+    kernel.interpret(x, y, z, wanted)
     for reassociate, counts in ((False, as_it_is), (True, together)):
         s = af.Schedule(kernel)
         if width:
