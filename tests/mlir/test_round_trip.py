@@ -13,7 +13,7 @@ from tests.differential.generator import generate
 from tests.effort import some
 
 
-@pytest.mark.parametrize("seed", some(range(0, 120, 6), 13))
+@pytest.mark.parametrize("seed", some(range(0, 120, 6), 5))
 def test_a_program_that_is_read_back_computes_the_same(seed):
     for program in map(generate, range(seed, seed + 6)):
         read = parse(print_op(program.module))

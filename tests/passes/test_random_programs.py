@@ -6,21 +6,21 @@ from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 
 SWEEPS = [
-    ("affine-loop-normalize", "affine-loop-coalescing", some(range(900, 930), 10), 1 / 6),
+    ("affine-loop-normalize", "affine-loop-coalescing", some(range(900, 930), 5), 1 / 6),
     ("affine-loop-tile{tile-size=3}", "affine-loop-tile{tile-sizes=2,4 separate=true}",
-     some(range(500, 525), 8), 1 / 2),
+     some(range(500, 525), 4), 1 / 2),
     ("affine-parallelize{parallel-reductions=true}", some(range(700, 740), 14), 1 / 2),
-    ("test-affine-loop-unswitch", some(range(800, 840), 27), 1 / 20),
+    ("test-affine-loop-unswitch", some(range(800, 840), 13), 1 / 20),
     ("affine-loop-unroll{unroll-factor=3}", "affine-loop-unroll{unroll-factor=-1}",
      "affine-loop-unroll{unroll-factor=2 unroll-num-reps=2 unroll-up-to-factor=true}",
-     "affine-loop-unroll{unroll-factor=-1 unroll-full-threshold=4}", some(range(700, 712), 4), 1 / 3),
-    ("affine-loop-invariant-code-motion", some(range(700, 725), 8), 1 / 3),
-    ("affine-loop-normalize{promote-single-iter=true}", some(range(400, 425), 17), 2 / 5),
-    ("lower-affine", some(range(300, 330), 10), 0.99),
-    ("affine-raise-from-memref", some(range(600, 630), 20), 1 / 6),
-    ("affine-simplify-structures", some(range(500, 530), 10), 1 / 3),
-    ("affine-scalrep", some(range(725, 750), 8), 1 / 3),
-    ("affine-simplify-min-max", some(range(400, 430), 10), 1 / 3),
+     "affine-loop-unroll{unroll-factor=-1 unroll-full-threshold=4}", some(range(700, 712), 3), 1 / 3),
+    ("affine-loop-invariant-code-motion", some(range(700, 725), 4), 1 / 3),
+    ("affine-loop-normalize{promote-single-iter=true}", some(range(400, 425), 8), 2 / 5),
+    ("lower-affine", some(range(300, 330), 5), 0.99),
+    ("affine-raise-from-memref", some(range(600, 630), 10), 1 / 6),
+    ("affine-simplify-structures", some(range(500, 530), 5), 1 / 3),
+    ("affine-scalrep", some(range(725, 750), 4), 1 / 3),
+    ("affine-simplify-min-max", some(range(400, 430), 5), 1 / 3),
     ("cse", "canonicalize", some(range(2000, 2060), 14), 1 / 3),
 ]  # fmt: skip
 """Passes, tried alone and one after the other; seeds of programs; and of what share of them each changes more."""

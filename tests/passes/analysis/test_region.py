@@ -36,7 +36,7 @@ Touched = dict[Point, set[Point]]
 @pytest.mark.filterwarnings(
     "ignore::affdsl.passes.analysis.dependence.AnalysisWarning"
 )  # then less is said, and nothing false
-@pytest.mark.parametrize("seed", some([seed for seed in range(20) if seed not in SLOW], 13))
+@pytest.mark.parametrize("seed", some([seed for seed in range(20) if seed not in SLOW], 5))
 def test_regions_are_what_is_touched(seed: int) -> None:
     program = generate(seed)
     check(program, program.trace())
