@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.effort import TRIES_ALL
 from tests.mlir import edits, mutate
 from tests.mlir.batches import judge
 
@@ -13,6 +14,8 @@ TEXT = """func.func @f(%A: memref<8xf32>, %n: index) {
   return
 }
 """
+
+COUNT = 300 if TRIES_ALL else 120
 
 
 def test_mutants_follow_from_the_seed():
@@ -33,10 +36,10 @@ def test_the_programs_are_valid():
 
 
 def test_mlir_opt_and_we_agree():
-    found = [o for o in mutate.outcomes(mutate.sample(seed=7, count=300)) if o.refused_by and not o.known]
+    found = [o for o in mutate.outcomes(mutate.sample(seed=7, count=COUNT)) if o.refused_by and not o.known]
     assert not found, "\n".join(f"{o.mutant.kind}; only {o.refused_by}: {o.says}\n{o.mutant.text}" for o in found)
 
 
 def test_garbled_text_is_refused_with_a_place():
-    found = [(said, data) for data in mutate.garbled(seed=7, count=300) if (said := mutate.without_place(data))]
+    found = [(said, data) for data in mutate.garbled(seed=7, count=COUNT) if (said := mutate.without_place(data))]
     assert not found

@@ -813,7 +813,7 @@ def test_time_grows_with_the_text(aliases: bool) -> None:
             best = min(best, time.process_time() - start)
         return best
 
-    assert seconds(4000) < 8 * 4 * seconds(500)
+    assert seconds(2000) < 8 * 4 * seconds(250)
 
 
 def test_an_unknown_operation_is_refused_by_name() -> None:

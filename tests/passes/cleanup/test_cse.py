@@ -10,7 +10,7 @@ from affdsl.mlir.writers import print_op
 from affdsl.passes.cleanup.cse import cse
 from tests.effort import some
 from tests.mlir.batches import judge
-from tests.passes.cleanup.canonicalize_corpus import corpus, size
+from tests.passes.cleanup.canonicalize_corpus import RANDOM, corpus, size
 from tests.passes.cleanup.random_arithmetic import assert_same_at_the_ends, random_function
 
 
@@ -168,7 +168,7 @@ def test_modules_inside():
 
 
 def test_the_corpus_does_the_same_and_gets_no_larger_than_with_mlir_opt():
-    examples = corpus()
+    examples = corpus(some(RANDOM, 25))
     made = [cse(parse(e.text)) for e in examples]
     theirs = judge([e.text for e in examples], "--allow-unregistered-dialect", "--cse")
     for example, after, verdict in zip(examples, made, theirs, strict=True):
