@@ -1,6 +1,7 @@
 """Exponentials and logarithms as arithmetic: how far they are off, and that they are the same wherever they run."""
 
 from decimal import Decimal, getcontext
+from itertools import product
 from math import factorial
 
 import numpy as np
@@ -14,7 +15,7 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.approximate import approximate
-from tests.effort import some
+from tests.effort import by_turns, some
 from tests.three_ways import agree
 
 N = af.symbols("N")
@@ -52,10 +53,9 @@ def arguments(type):
         return np.concatenate([found, *(part.astype(dtype) for part in parts)])
 
 
-@pytest.mark.parametrize("contracted", [False, True])
-@pytest.mark.parametrize("type", TYPES)
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_results_are_as_near_as_is_said(function, type, contracted):
+@pytest.mark.parametrize(("of", "contracted"), by_turns([*product(TYPES, FUNCTIONS)], [False, True]))
+def test_results_are_as_near_as_is_said(of, contracted):
+    type, function = of
     s = kernel(function, type)
     x, dtype = arguments(type), TYPES[type][1]
     y = np.empty_like(x)
@@ -161,9 +161,8 @@ def format_of(format):
     return np.float32 if format is F32 else np.float64
 
 
-@pytest.mark.parametrize("lanes", [3, 5, 6, 8])
-@pytest.mark.parametrize("type", TYPES)
-def test_vectors_that_are_arrays_in_c(type, lanes):
+@pytest.mark.parametrize(("lanes", "type"), by_turns([3, 5, 6, 8], [*TYPES]))
+def test_vectors_that_are_arrays_in_c(lanes, type):
     """Of 3 lanes, say: a product with a power of 2 was taken for one of a vector type, and C ended in a KeyError."""
     kind, dtype = TYPES[type]
 

@@ -1,5 +1,7 @@
 """affine-loop-unroll, unroll and unroll_full: next to mlir-opt's, over all small bounds, and in random programs."""
 
+from itertools import product
+
 import pytest
 
 from affdsl.errors import AffdslError
@@ -11,7 +13,7 @@ from affdsl.passes.mlir_opt.affine_loop_unroll import affine_loop_unroll
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.transforms.loops.pieces import MOST_OPERATIONS
 from affdsl.passes.transforms.unroll import unroll, unroll_full
-from tests.effort import some
+from tests.effort import by_turns, some
 from tests.fuzz.check import pipelines
 from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt
@@ -53,10 +55,11 @@ def test_a_size_that_is_certainly_large_enough_needs_no_maximum():
     assert len(tail.lower) == 1
 
 
-@pytest.mark.parametrize(("step", "factor"), [(1, 2), (1, 4), (2, 2), (2, 3), (3, 3)])
-@pytest.mark.parametrize("upper", UPPERS)
-@pytest.mark.parametrize("lower", LOWERS)
-def test_all_small_bounds(lower, upper, step, factor):
+@pytest.mark.parametrize(
+    ("bounds", "sizes"), by_turns([*product(LOWERS, UPPERS)], [(1, 2), (1, 4), (2, 2), (2, 3), (3, 3)])
+)
+def test_all_small_bounds(bounds, sizes):
+    (lower, upper), (step, factor) = bounds, sizes
     before = one_loop(lower, upper, step)
     after = unroll(before, by_name(before, "i"), factor)
     assert any(loop.step == step * factor for loop in loops(after))

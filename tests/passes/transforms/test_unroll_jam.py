@@ -21,7 +21,7 @@ from affdsl.passes.mlir_opt.affine_loop_unroll_jam import affine_loop_unroll_jam
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.transforms import unroll_jam as under_test
 from affdsl.passes.transforms.unroll_jam import unroll_jam
-from tests.effort import some
+from tests.effort import by_turns, some
 from tests.harness.judges import instead
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
@@ -156,10 +156,10 @@ def test_loops_inside_whose_bounds_move() -> None:
     assert jammed[True] > 35
 
 
-@pytest.mark.parametrize("factor", [2, 3, 4])
-@pytest.mark.parametrize(("low", "step"), [("0", 1), ("-2", 3), ("%m", 1), ("%m", 2)])
-def test_several_upper_bounds(low: str, step: int, factor: int) -> None:
+@pytest.mark.parametrize(("begin", "factor"), by_turns([("0", 1), ("-2", 3), ("%m", 1), ("%m", 2)], [2, 3, 4]))
+def test_several_upper_bounds(begin: tuple[str, int], factor: int) -> None:
     """Each iteration runs once and in the right order, whichever bound is the smallest, below the lower one too."""
+    low, step = begin
     text = f"""func.func @f(%A: memref<40x3xi64>, %m: index, %n: index, %k: index) -> i64 {{
       %zero = arith.constant 0 : i64
       %c = affine.for %i = {low} to

@@ -13,7 +13,7 @@ from affdsl.ir.types import F32, I1, INDEX, IntegerType, MemRefType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.transforms.vectorize import vectorize
-from tests.effort import TRIES_ALL
+from tests.effort import TRIES_ALL, by_turns
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
 
@@ -106,7 +106,7 @@ STATEMENTS = {
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_statements_do_the_same(name):
     f = read(f"%z4 = arith.constant 4 : index\naffine.for %i = 0 to %n {{\n{STATEMENTS[name]}\n}}")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
 
 
@@ -144,7 +144,7 @@ def test_a_number_that_is_reduced(kind, type):
     )
     dtype = np.dtype(type.replace("f", "float").replace("i", "int"))
     random = np.random.default_rng(3)
-    for width, tail, start in itertools.product((2, 5, 16), ("scalar", "masked"), (0, 3)):
+    for (tail, start), width in by_turns([*itertools.product(("scalar", "masked"), (0, 3))], (2, 5, 16)):
         made = vectorize(f, iv(f, "i"), width, tail=tail)
         verify(made)
         in_all_lanes = any(isinstance(op, vector.Reduction) for op in walk(made))
@@ -213,7 +213,7 @@ def test_numbers_that_go_from_lane_to_lane():
     }
     affine.store %r#0, %C[1, 0] : memref<?x?xf32>
     affine.store %r#1, %C[1, 1] : memref<?x?xf32>""")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
 
 
@@ -294,7 +294,7 @@ def test_a_number_of_two_iterations_ago():
       affine.yield %a, %last : f32, f32
     }
     affine.store %r#1, %C[1, 1] : memref<?x?xf32>""")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         made = vectorize(f, iv(f, "i"), width, tail=tail)
         assert_same(f, made)
         assert sum(isinstance(op, vector.Shuffle) for op in walk(made)) == 2, "one for each of the two"
@@ -332,7 +332,7 @@ def test_the_best_number_and_its_place(predicate, type):
         verify(made)
         in_a_row = sum(isinstance(op, arith.Select) and op.result.type == IntegerType(64) for op in walk(made))
         assert in_a_row == (width if tail == "scalar" else 2 * (width - 1)), "lanes of each loop once, or what is left"
-        for n, start in itertools.product((0, 1, 7, 16, 19), (0, 2, 100)):
+        for n, start in by_turns((0, 1, 7, 16, 19), (0, 2, 100)):
             given = random.integers(-3, 4, n + 1).astype(dtype)
             if type[0] == "f":
                 given = np.where(random.random(n + 1) < 0.2, np.nan, np.copysign(given, random.normal(size=n + 1)))
@@ -360,7 +360,7 @@ def test_a_running_maximum_goes_from_lane_to_lane():
       affine.store %v, %B[%i] : memref<?xf32>
       affine.yield %v : f32
     }""")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
 
 
@@ -376,7 +376,7 @@ def test_the_last_of_what_a_condition_allows():
     }
     affine.store %r#0, %B[0] : memref<?xf32>
     affine.store %r#1, %B[1] : memref<?xf32>""")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         made = vectorize(f, iv(f, "i"), width, tail=tail)
         assert_same(f, made)
         assert any(isinstance(op, arith.Select) and op.result.type == VectorType((width,), F32) for op in walk(made))
@@ -395,7 +395,7 @@ def test_the_best_of_what_a_branch_loads_once_more():
     }
     affine.store %r#0, %B[0] : memref<?xf32>
     affine.store %r#1, %B[1] : memref<?xf32>""")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         made = vectorize(f, iv(f, "i"), width, tail=tail)
         assert_same(f, made)
         assert any(isinstance(op, arith.Compare) and op.result.type == VectorType((width,), I1) for op in walk(made))
@@ -425,7 +425,7 @@ def test_bounds_of_loops_inside_may_differ_from_lane_to_lane(name):
     }}""",
         "%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?x?xf32>, %D: memref<?x?xf32>, %n: index, %x: f32",
     )
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
 
 
@@ -440,7 +440,7 @@ def test_a_loop_that_begins_at_the_largest_of_several_numbers():
       }
       affine.store %s, %B[%i] : memref<?xf32>
     }""")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         assert_same(f, vectorize(f, iv(f, "j"), width, tail=tail))
 
 
@@ -517,7 +517,7 @@ CIRCLES = {
 def test_what_needs_the_iteration_before_runs_one_by_one_between_vectors(name):
     body = f"%a = affine.load %A[%i] : memref<?xf32>\n{CIRCLES[name]}"
     f = read(f"%z4 = arith.constant 4 : index\naffine.for %i = 0 to %n {{\n{body}\n}}")
-    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+    for width, tail in by_turns(WIDTHS, ("scalar", "masked")):
         made = vectorize(f, iv(f, "i"), width, tail=tail)
         assert_same(f, made)
         products = [op for op in walk(made) if isinstance(op, arith.Binary) and op.kind == "mulf"]
@@ -760,8 +760,7 @@ def test_a_map_that_names_what_differs_from_lane_to_lane_without_need_is_written
 @pytest.mark.parametrize("step", [1, 2, 3])
 @pytest.mark.parametrize("factor", [-3, -2, -1, 1, 2, 3])
 def test_conditions_of_lanes_are_masks_of_the_first_or_the_last_ones(factor, step):
-    kept = itertools.product(range(-9, 10, 3), ("scalar", "masked", "folded"))
-    for constant, tail in kept:
+    for constant, tail in by_turns(range(-9, 10, 3), ("scalar", "masked", "folded")):
         before = read(
             f"""affine.for %i = 1 to %n step {step} {{
                   affine.if affine_set<(d0) : ({factor} * d0 + {constant} >= 0)>(%i) {{

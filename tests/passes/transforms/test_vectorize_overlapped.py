@@ -1,11 +1,14 @@
 """The last vector of a loop over iterations that ran before: the same numbers, or a refusal that says why."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import affdsl as af
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import walk
+from tests.effort import by_turns
 
 N, M = af.symbols("N M")
 
@@ -23,10 +26,13 @@ def through_another(x: af.f32[N], y: af.f32[N], t: af.f32[N]):
         y[i] = t[i] * 2.0
 
 
-@pytest.mark.parametrize("tail", ["overlapped", "halved"])
-@pytest.mark.parametrize("width", [2, 3, 4, 7, 8])
-@pytest.mark.parametrize("kernel", [means, through_another])
-def test_any_number_of_iterations(kernel, width, tail):
+@pytest.mark.parametrize(
+    ("width", "way"),
+    by_turns([2, 3, 4, 7, 8], [*product((means, through_another), ("overlapped", "halved"))]),
+    ids=lambda each: f"{each[0].name}-{each[1]}" if isinstance(each, tuple) else None,
+)
+def test_any_number_of_iterations(width, way):
+    kernel, tail = way
     s = af.Schedule(kernel, validate=True).vectorize("j" if kernel is means else "i", width, tail=tail)
     made = s.kernel()
     for n in range(3 * width + 3):
