@@ -1,9 +1,12 @@
 """strip_mine: over all small bounds, in random programs, and what it refuses."""
 
+from itertools import product
+
 import pytest
 
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.strip_mine import strip_mine
+from tests.effort import by_turns
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.loops_before_and_after import (
     LOWERS,
@@ -14,10 +17,9 @@ from tests.passes.transforms.loops_before_and_after import (
 )
 
 
-@pytest.mark.parametrize(("step", "size"), [(1, 1), (1, 3), (2, 2), (3, 2)])
-@pytest.mark.parametrize("upper", UPPERS)
-@pytest.mark.parametrize("lower", LOWERS)
-def test_all_small_bounds(lower, upper, step, size):
+@pytest.mark.parametrize(("bounds", "sizes"), by_turns([*product(LOWERS, UPPERS)], [(1, 1), (1, 3), (2, 2), (3, 2)]))
+def test_all_small_bounds(bounds, sizes):
+    (lower, upper), (step, size) = bounds, sizes
     before = one_loop(lower, upper, step)
     after = strip_mine(before, by_name(before, "i"), size)
     assert [(loop.iv.hint, loop.step) for loop in loops(after)] == [("i_strip", step * size), ("i", step)]

@@ -22,6 +22,7 @@ from affdsl.passes.mlir_opt.affine_loop_tile import affine_loop_tile
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.transforms import tile as under_test
 from affdsl.passes.transforms.tile import tile
+from tests.effort import by_turns
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
 from tests.passes.compare import both, parsed, shown
@@ -260,8 +261,7 @@ def sweep(rows: int, columns: int) -> str:
     }}"""
 
 
-@pytest.mark.parametrize("sizes", [(1, 3), (2, 1), (2, 2), (3, 2), (4, 9), (9, 9)])
-@pytest.mark.parametrize("grid", [False, True])
+@pytest.mark.parametrize(("sizes", "grid"), by_turns([(1, 3), (2, 1), (2, 2), (3, 2), (4, 9), (9, 9)], [False, True]))
 def test_exactly_what_keeps_the_result_is_legal(sizes: tuple[int, int], grid: bool) -> None:
     """Every distance up to 2, with these sizes."""
     start = np.random.default_rng(3).integers(1, 1000, (12, 12))

@@ -84,7 +84,7 @@ def test_rewritten_loops_are_proved():
     assert seen >= wanted
 
 
-@pytest.mark.parametrize("seed", some(range(4), 3))
+@pytest.mark.parametrize("seed", some(range(4), 1))
 def test_what_is_proved_is_so(seed):
     random, found = Random(seed), 0
     for k in range(200 + 4 * seed, 204 + 4 * seed):
