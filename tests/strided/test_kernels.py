@@ -1,4 +1,7 @@
-"""Kernels on arrays with random strides: NumPy, the interpreter, C and MLIR agree, at sizes 0, 1 and odd ones."""
+"""Kernels on arrays with random strides: NumPy, the interpreter, C and MLIR agree, at sizes 0, 1 and odd ones.
+
+Unless all is tried, every second kernel is compiled, and every tenth one is lowered by mlir-opt.
+"""
 
 from collections.abc import Sequence
 
@@ -17,13 +20,13 @@ SIZES = (0, 1, 2, 7, 13)
 @pytest.mark.parametrize("position", range(len(CASES)), ids=[str(case) for case in CASES])
 def test_they_do_what_numpy_does(position: int):
     case = CASES[position]
-    ways = WAYS if TRIES_ALL or position % 10 == 0 else WAYS[:2]
+    ways = WAYS if TRIES_ALL or position % 10 == 0 else WAYS[: 2 - position % 2]
     for size in SIZES:
         agree(case, case.drawn(100 * position + size, size), ways)
     assert str(af.parse(case.kernel.mlir())) == case.kernel.mlir()
 
 
-@pytest.mark.parametrize("position", range(0, len(CASES), 3), ids=[str(case) for case in CASES[::3]])
+@pytest.mark.parametrize("position", range(0, len(CASES), 4), ids=[str(case) for case in CASES[::4]])
 def test_contiguous_arrays_are_strided_ones(position: int):
     case = CASES[position]
     given = [contiguous(x) if isinstance(x, np.ndarray) else x for x in case.arguments(np.random.default_rng(1), 5)]
