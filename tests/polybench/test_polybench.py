@@ -34,18 +34,12 @@ def rows(file):
 SIZES = {row["kernel"]: row for row in rows("sizes.txt")}
 FIGURES = rows("figures.txt")
 
-# At SMALL, the interpreter needs from half a second to 30 seconds for each of these.
-LONG = {
-    "floyd-warshall", "nussinov", "adi", "fdtd-2d", "heat-3d", "jacobi-2d", "seidel-2d", "3mm", "lu", "doitgen",
-    "ludcmp", "covariance", "gramschmidt", "cholesky", "gemm", "syr2k", "correlation", "2mm", "symm", "syrk",
-    "deriche", "trmm",
-}  # fmt: skip
 RUNS = [
     (benchmark, size, how)
     for how in ("c", "interpreter")
     for size in ("MINI", "SMALL")
     for benchmark in SUITE
-    if TRIES_ALL or (size, how) != ("SMALL", "interpreter") or benchmark.name not in LONG
+    if TRIES_ALL or (size, how) != ("SMALL", "interpreter")  # which needs up to 30 seconds
 ]
 
 every_kernel = pytest.mark.parametrize("benchmark", SUITE, ids=lambda benchmark: benchmark.name)

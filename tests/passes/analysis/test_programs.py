@@ -9,6 +9,7 @@ import pytest
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
 from affdsl.ir.verifier import verify
+from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.analysis.brute import Brute
 from tests.passes.analysis.program_features import FEATURES
@@ -45,7 +46,8 @@ def beyond_the_edge(found: Trace) -> bool:
 
 def test_programs_are_small_and_most_do_something(traces: dict[int, tuple[Program, Trace]]) -> None:
     assert max(len(found.instances) for _, found in traces.values()) <= 2000
-    assert sum(bool(Brute(found).dependences) for _, found in traces.values()) > 0.8 * len(traces)
+    looked_at = some([found for _, found in traces.values()], 120)
+    assert sum(bool(Brute(found).dependences) for found in looked_at) > 0.8 * len(looked_at)
     for _, found in traces.values():
         values: dict[tuple[Value, tuple[int, ...]], set[int]] = defaultdict(set)
         for instance in found.instances:

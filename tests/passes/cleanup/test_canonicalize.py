@@ -159,7 +159,7 @@ def test_digits_are_the_same_after_canonicalize_whether_or_not_the_first_bound_h
 
 def test_most_programs_of_the_corpus_can_be_run():
     written = [parse(e.text) for e in programs() if not e.name.startswith(("random", "opaque"))]
-    runs = [assert_same_at_the_ends(module, module) for module in written]
+    runs = [assert_same_at_the_ends(module, module, runs=2) for module in written]
     assert sum(n > 0 for n in runs) >= 0.85 * len(runs)
 
 
@@ -210,7 +210,7 @@ def value(function: func.Func, x: int) -> int | None:
     [*product(SUMS, SUMS), *product(["muli"], ["divsi", "divui", "floordivsi", "ceildivsi", "remsi"])],
 )
 def test_who_keeps_promises_gets_the_same_and_keeps_them(first, second):
-    texts = list(combinations([first], [second]))[:: 1 if TRIES_ALL else 3]
+    texts = list(combinations([first], [second]))[:: 1 if TRIES_ALL else 7]
     module = parse("\n".join(text.replace("@f", f"@f{n}") for n, text in enumerate(texts)))
     for before, after in zip(module.functions, canonicalize(module).functions, strict=True):
         for x in VALUES:
@@ -354,7 +354,7 @@ def number(expr: affine_maps.Tree, at: dict[str, int]) -> int:
                     return a % b
 
 
-@pytest.mark.parametrize("seed", some(range(40), 27))
+@pytest.mark.parametrize("seed", some(range(40), 12))
 def test_maps_mean_the_same_wherever_the_counters_go(seed):
     random = Random(seed)
     low, high, step = random.randint(-4, 9), random.randint(-4, 40), random.choice([1, 1, 2, 4, 8])
