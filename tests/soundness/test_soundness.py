@@ -19,7 +19,7 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.pipeline.registry import BY_NAME, OURS
-from tests.effort import some
+from tests.effort import TRIES_ALL, some
 from tests.fuzz.check import EVERY_PASS, UNTOUCHED, pipelines
 from tests.soundness.programs import PROGRAMS, Modules, Program, compiled, interpreted, lowered
 
@@ -64,9 +64,14 @@ def read() -> Modules:
 
 @functools.cache
 def after(way: str) -> Outcome:
-    """What one of EVERY makes of the programs."""
+    """What one of EVERY makes of the programs: of each third one in turn, or of all in the long run.
+
+    Under the pipeline that others get a program wrong with, all are tried each time.
+    """
     outcome = Outcome()
-    for name, module in read().items():
+    for number, (name, module) in enumerate(read().items()):
+        if not TRIES_ALL and way not in ("no pass", OWN) and (number + EVERY.index(way)) % 3:
+            continue
         pipeline = OWN_PIPELINES.get(name, UNTOUCHED) if way == OWN else {**ALONE, **TOGETHER}[way]
         try:
             made = run_pipeline(module, pipeline) if pipeline else module
