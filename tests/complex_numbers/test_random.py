@@ -6,6 +6,6 @@ from tests.complex_numbers.run import wrong
 from tests.effort import some
 
 
-@pytest.mark.parametrize("seed", [*some([106, 3, *range(10, 60)], 2)])
+@pytest.mark.parametrize("seed", [*some([106, 3, *range(10, 60)], 1)])
 def test_c_and_passes_leave_what_the_interpreter_leaves(seed: int):
     assert wrong(seed) == ""

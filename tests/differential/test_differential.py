@@ -27,9 +27,9 @@ from tests.differential.run import kind_of, reordered, written
 from tests.effort import some
 from tests.harness.batch import CHECKED, COMPILERS, GCC, LEVELS
 
-SEEDS = some(range(1, 101), 24)
-SANITIZED = some(range(1, 31), 8)
-KERNELS = some(range(1, 121), 27)
+SEEDS = some(range(1, 101), 12)
+SANITIZED = some(range(1, 31), 4)
+KERNELS = some(range(1, 121), 14)
 
 
 @cache

@@ -19,7 +19,8 @@ from tests.fuzz.program import Binary, Buffer, Constant, For, Load, Program, Sto
 from tests.fuzz.trials import ROWS, Made, Row, Trial, by_mlir_opt
 from tests.soundness.programs import PROGRAMS
 
-SEEDS = some(range(60, 80), 8)
+SEEDS = some([61, 65, 66, 67, *range(68, 80), 60, *range(62, 65)], 4)
+"""The first ones are programs to which mlir-opt does something by most passes, and something wrong by two."""
 THREE = "test-loop-permutation{permutation-map=1,2,0 check-validity=1}"
 KNOWN = {row.title: row for row in ROWS if row.is_known}
 SLOW = {title for title in KNOWN if "data" in title}
@@ -29,7 +30,7 @@ RARE = {THREE, *(t for t in KNOWN if t.startswith(("affine-pipeline-data-transfe
 
 @cache
 def tally_of(title: str) -> Tally:
-    (made,) = counts.tallies(SEEDS[:3] if title in SLOW else SEEDS, [KNOWN[title]])
+    (made,) = counts.tallies(range(60, 63) if title in SLOW else SEEDS, [KNOWN[title]])
     return made
 
 

@@ -115,7 +115,7 @@ def _vectorized(seed: int) -> tuple[_Program, Func, Func] | None:
     return program, before, made
 
 
-@pytest.mark.parametrize("seeds", some([range(k, k + 34) for k in range(0, 1020, 34)], 1))
+@pytest.mark.parametrize("seeds", some([range(k, k + 17) for k in range(0, 1020, 17)], 1))
 def test_boxes_do_the_same(seeds: Sequence[int]) -> None:
     require("mlir-opt-22")
     found = [each for each in map(_vectorized, seeds) if each is not None]

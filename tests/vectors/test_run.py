@@ -21,7 +21,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("seeds", some([range(6), *(range(k, k + 25) for k in range(6, 506, 25))], 1))
+@pytest.mark.parametrize("seeds", some([range(3), range(3, 6), *(range(k, k + 25) for k in range(6, 506, 25))], 1))
 def test_programs_on_vectors_do_the_same(seeds: Sequence[int]) -> None:
     require("mlir-opt-22")
     report = check(seeds, ["native"])
