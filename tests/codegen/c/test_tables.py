@@ -32,7 +32,7 @@ from affdsl.ir.types import (
 )  # fmt: skip
 from tests.codegen.c.build import Builder, module
 from tests.codegen.c.compare import call, compile_silently
-from tests.effort import some
+from tests.effort import TRIES_ALL, some
 from tests.oracles import require
 
 Case = tuple[str, ScalarType, Callable[[Builder, tuple[Value, ...]], Value], Callable[..., Number]]
@@ -211,10 +211,11 @@ def agree(name: str, type: ScalarType, expected: np.ndarray, got: np.ndarray, x:
 @pytest.mark.parametrize("way", some(range(len(EVERY)), 1))
 @pytest.mark.parametrize("type", [*INTEGERS, *FLOATS], ids=str)
 def test_every_kind(tmp_path: Path, type, way):
-    """Each type with one of the ways to compile, or with all."""
+    """Each type with one of the ways to compile, and each number with itself and each third one; or with all."""
     compiler, flags = EVERY[(way + [*INTEGERS, *FLOATS].index(type)) % len(EVERY)]
     cases = cases_of_floats(type) if isinstance(type, FloatType) else cases_of_integers(type)
-    pairs = list(itertools.product(numbers(type), repeat=2))
+    known = list(enumerate(numbers(type)))
+    pairs = [(x, y) for (m, x), (n, y) in itertools.product(known, repeat=2) if TRIES_ALL or (m - n) % 3 == 0]
     if compiler != "gcc" and len(pairs) > 10000:
         pairs = pairs[::17]
     b = Builder()
