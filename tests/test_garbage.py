@@ -1,6 +1,7 @@
 """Garbage in cycles is not looked for meanwhile, and nothing of the caller's is changed."""
 
 import gc
+import weakref
 
 import pytest
 
@@ -40,12 +41,14 @@ def test_of_what_is_made_later_garbage_is_looked_for_soon(nothing_apart, monkeyp
 
 
 def test_garbage_is_found_later(nothing_apart):
-    gc.collect()
     with uncollected():
         made = Node()
         made.itself = made
+        left = weakref.ref(made)
         del made
-    assert gc.collect() > 0
+    assert left() is not None
+    gc.collect()
+    assert left() is None
 
 
 def test_what_the_caller_has_turned_off_or_keeps_apart_stays_so(nothing_apart):
