@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks import fusion
 from benchmarks.fusion import CHAINS, main
+from tests.effort import some
 
-SHAPES = [(0, 0), (1, 1), (3, 2), (4, 21), (5, 5), (6, 40), (11, 23)]
+SHAPES = some([(1, 1), (6, 40), (0, 0), (3, 2), (4, 21), (5, 5), (11, 23)], 2)
 
 
 @pytest.mark.parametrize("name", CHAINS)
