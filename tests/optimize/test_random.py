@@ -12,7 +12,7 @@ from tests.optimize.random import main
 from tests.optimize.ways import TARGETS, Way, random_way
 
 
-@pytest.mark.parametrize("seed", some(range(5, 200, 2), 2))
+@pytest.mark.parametrize("seed", some(range(5, 200, 2), 1))
 def test_programs_do_the_same(seed):
     report = programs.checked(range(seed, seed + 2), random_way(seed))
     assert [(f.program.seed, f.pipeline, f.judge, f.said) for f in report.failures] == []
@@ -35,12 +35,12 @@ def test_the_validator_survives_what_isl_does_not():
     assert (report.programs, report.failures) == (1, [])
 
 
-@pytest.mark.parametrize("seed", some(range(1, 60), 2))
+@pytest.mark.parametrize("seed", some(range(1, 60), 1))
 def test_kernels_do_the_same(seed):
     assert runs.tried(seed, random_way(seed)).failures == []
 
 
-@pytest.mark.parametrize("seed", some(range(2, 60), 2))
+@pytest.mark.parametrize("seed", some(range(2, 60), 1))
 def test_kernels_do_the_same_after_random_steps(seed):
     assert runs.scheduled(seed) == ""
 
