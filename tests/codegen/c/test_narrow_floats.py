@@ -11,11 +11,14 @@ import pytest
 import affdsl as af
 from affdsl.codegen.c.helpers import helper
 from affdsl.codegen.c.vector_helpers import vector_helper
+from tests.effort import TRIES_ALL
 from tests.oracles import require
 
 N = af.symbols("N")
 NARROW = {"f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
 COMPILERS = {"native": "gcc", "portable": "gcc -mno-sse3", "clang": "clang-22"}
+IN_TURN = [(t, c) for k, c in enumerate(COMPILERS) for n, t in enumerate(NARROW) if TRIES_ALL or n == k % 2]
+"""Each compiler with one of the types, or with both."""
 
 
 def kernel_of(name: str) -> af.Kernel:
@@ -57,7 +60,7 @@ def are_equal(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(((a.view(bits) == b.view(bits)) | none).all())
 
 
-@pytest.fixture(scope="module", params=NARROW)
+@pytest.fixture(scope="module")
 def one_by_one(request) -> tuple[str, list[np.ndarray]]:
     """What numbers become one by one, of which the interpreter says the same where it has been asked."""
     name, kernel = request.param, kernel_of(request.param)
@@ -70,7 +73,7 @@ def one_by_one(request) -> tuple[str, list[np.ndarray]]:
     return name, given
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(("one_by_one", "compiler"), IN_TURN, indirect=["one_by_one"])
 def test_every_narrow_float_on_vectors(one_by_one, compiler, monkeypatch):
     monkeypatch.setenv("AFFDSL_CC", COMPILERS[compiler].replace("clang-22", require("clang-22")))
     name, wanted = one_by_one
