@@ -24,7 +24,7 @@ from affdsl.codegen.jit import check_sizes
 from affdsl.errors import ProgramError
 from examples import demo
 from examples.case import Case
-from tests.effort import some
+from tests.effort import TRIES_ALL, some
 from tests.harness.judges import copied
 from tests.oracles import compile_c, mlir_opt, run_mlir
 
@@ -52,6 +52,11 @@ every_case = pytest.mark.parametrize("case", [c for *_, c in CASES], ids=[f"{nam
 IN_TURN = some([*CASES[::2], *CASES[1::2]], len(CASES) // 2)
 every_second_case = pytest.mark.parametrize(
     "case", [c for *_, c in IN_TURN], ids=[f"{name}-{n}" for name, n, _ in IN_TURN]
+)
+BY_KERNEL = [[(name, n, case) for name, n, case in CASES if case.kernel is kernel] for _, kernel in KERNELS.values()]
+LOWERED = CASES if TRIES_ALL else [row for rows in BY_KERNEL for row in rows[::3]]
+every_third_case = pytest.mark.parametrize(
+    "case", [c for *_, c in LOWERED], ids=[f"{name}-{n}" for name, n, _ in LOWERED]
 )
 NAMED = [(f"{name}-{n}-{kernel.name}", kernel) for n, (name, kernel) in enumerate(KERNELS.values())]
 every_kernel = pytest.mark.parametrize("kernel", [kernel for _, kernel in NAMED], ids=[name for name, _ in NAMED])
@@ -173,7 +178,7 @@ def test_standalone_c(case: Case):
     as_interpreted(case).check(run)
 
 
-@every_second_case
+@every_third_case
 def test_lowered_by_mlir_opt(case: Case):
     run = run_lowered(case.kernel)
     case.check(run)
