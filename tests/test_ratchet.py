@@ -57,6 +57,11 @@ def test_a_commit_that_there_is_not_is_named(capsys):
     assert capsys.readouterr().err == "--against no-such-branch: the repository has no commit 'no-such-branch'\n"
 
 
+def test_a_kernel_that_there_is_not_is_named(capsys):
+    assert ratchet.main("--against written --suites pipelines --only blurr".split()) == 2
+    assert capsys.readouterr().err == "--only: pipelines have no kernel blurr\n"
+
+
 def test_a_side_that_cannot_make_a_kernel_is_named():
     class Failing:
         def make(self, group):

@@ -35,9 +35,9 @@ from pathlib import Path
 from shutil import which
 from statistics import geometric_mean, median
 
-from benchmarks.ratchet.programs import SUITES, programs
+from benchmarks.ratchet.programs import POLYBENCH_SIZES, SUITES, programs
 from benchmarks.ratchet.race import Cell, Group, Pairs, cells
-from benchmarks.ratchet.states import FOLDER, State, commit, working_tree
+from benchmarks.ratchet.states import FOLDER, ROOT, State, commit, contents, working_tree
 from benchmarks.ratchet.worker import PERMISSIONS
 
 FELL, ROSE, AGAIN = 0.9, 1.1, 2
@@ -48,6 +48,10 @@ QUICK = {"polybench": 3, "pipelines": 3, "everyday": 6, "patterns": 12}
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command; 1 where a result is wrong or a side fails."""
     line = options().parse_args(words)
+    unknown = {*(line.only or ())} - {program.name for suite in line.suites for program in programs(suite)}
+    if unknown:
+        print(f"--only: {', '.join(line.suites)} have no kernel {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
     newer = working_tree()
     is_commit = line.against not in ("written", "strict") and not set(line.against.split(",")) <= set(PERMISSIONS)
     try:
@@ -58,6 +62,8 @@ def main(words: Sequence[str] | None = None) -> int:
     compilers = {name: path for name in line.compilers if (path := compiler(name))}
     for name in sorted(set(line.compilers) - set(compilers)):
         print(f"{name} is not on PATH")
+    if not compilers:
+        return 2
     FOLDER.mkdir(parents=True, exist_ok=True)
     file = FOLDER / f"{line.against if not is_commit else older.contents}-{newer.contents}-{machine(compilers)}.jsonl"
     known = {} if line.anew or not file.exists() else {c.key: c for c in map(Cell.of, file.read_text().splitlines())}
@@ -80,7 +86,7 @@ def options() -> argparse.ArgumentParser:
     )
     parser.add_argument("--against", required=True, help="a commit, or `written`, `strict`, or permissions")
     parser.add_argument("--suites", nargs="+", choices=SUITES, default=[*SUITES])
-    parser.add_argument("--sizes", nargs="+", help="of PolyBench: SMALL MEDIUM LARGE (default: all)")
+    parser.add_argument("--sizes", nargs="+", choices=POLYBENCH_SIZES, help="of PolyBench (default: all)")
     parser.add_argument("--rows", nargs="+", default=["strict", "all"], help="(default: strict all)")
     parser.add_argument("--compilers", nargs="+", choices=("gcc", "clang"), default=["gcc", "clang"])
     parser.add_argument("--placements", nargs="+", choices=("numpy", "lines"), default=["numpy", "lines"])
@@ -140,7 +146,7 @@ def compiler(name: str) -> str | None:
 
 
 def machine(compilers: dict[str, str]) -> str:
-    """A short name of the processor and the compilers' versions."""
+    """A short name of the processor, the compilers' versions, and the benchmarks that are raced."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -150,7 +156,7 @@ def machine(compilers: dict[str, str]) -> str:
     versions = [
         subprocess.run([p, "--version"], capture_output=True, text=True, check=True).stdout for p in compilers.values()
     ]
-    return sha256("\n".join([cpu, *versions]).encode()).hexdigest()[:8]
+    return sha256("\n".join([cpu, *versions, contents(ROOT, ("benchmarks",))]).encode()).hexdigest()[:8]
 
 
 def kept(cell: Cell) -> str:
@@ -171,7 +177,7 @@ def row(cell: Cell) -> str:
 
 
 def summary(found: Sequence[Cell]) -> str:
-    """Geometric means of all, of each suite, and what fell by more than 10%."""
+    """Geometric means of each suite, what fell by more than 10%, and what is wrong."""
     groups: dict[str, list[float]] = defaultdict(list)
     for cell in found:
         if cell.ratio:

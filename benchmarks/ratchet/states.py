@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,10 +79,10 @@ def working_tree() -> State:
     return State(name, held, Path(sys.executable), (ROOT,), FOLDER / "cache_of_today" / held)
 
 
-def contents(tree: Path) -> str:
-    """A short number of what the files of the product hold."""
+def contents(tree: Path, folders: Sequence[str] = PRODUCT) -> str:
+    """A short number of what the files of some folders hold, of the product if none are named."""
     digest = hashlib.sha256()
-    for file in sorted(f for folder in PRODUCT for f in (tree / folder).rglob("*.py")):
+    for file in sorted(f for folder in folders for f in (tree / folder).rglob("*.py")):
         digest.update(f"{file.relative_to(tree)}\n".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:8]

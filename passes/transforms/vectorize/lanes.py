@@ -241,7 +241,7 @@ class Lanes:
         """In which lanes a constraint holds: an inequality in the first or the last ones."""
         expr = self.expr(constraint.expr)
         step, made = self.step(expr), Value(self.vector_of_type(I1))
-        if constraint.equality or not step:  # below it is not 0
+        if constraint.equality or not step:  # from here on the step is not 0
             left, zero = self.vector_of_expr(expr), self.constant([0] * self.width, INDEX)
             self.emit(arith.Compare(made, "cmpi", "eq" if constraint.equality else "sge", left, zero))
             return made
