@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
@@ -89,6 +92,20 @@ def interruptible() -> Iterator[None]:
         if threading.current_thread() is threading.main_thread():
             stop()
         raise
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """A new folder for what one block makes, removed after it.
+
+    Python's own temporary folders are removed at the exit too, before what fills them here is stopped, and by the exit
+    of a forked child.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="affdsl-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def stop(*, only_own: bool = False) -> None:

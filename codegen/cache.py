@@ -32,7 +32,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from affdsl.codegen.background import Lock, interruptible
+from affdsl.codegen.background import Lock, interruptible, private_folder
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.codegen.forks import watch
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
@@ -311,8 +311,8 @@ def _loadable(image: bytes) -> Iterator[str]:
     """A path at which the system's loader finds exactly `image`, good inside the block."""
     descriptor = _sealed(image)
     if descriptor is None:
-        with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
-            path = os.path.join(folder, "library.so")
+        with private_folder() as folder:
+            path = str(folder / "library.so")
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
                 file.write(image)
             yield path

@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
@@ -143,8 +142,8 @@ def identify(command: Command) -> Compiler:
     native = background.submit("affdsl-probe", _builds, plain, _NATIVE_PROBE, (*shared, "-march=native"))
     line = (*plain.command, "--version")
     with background.interruptible():
-        with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
-            version = _run(line, Path(folder))
+        with background.private_folder() as folder:
+            version = _run(line, folder)
         has_openmp, has_native = openmp.result(), native.result()
     if "clang" in version.lower():
         kind: Literal["gcc", "clang"] = "clang"
@@ -192,8 +191,7 @@ def assembly(compiler: Compiler, source: str, flags: Sequence[str]) -> str:
 
     Raises ToolchainError if the compiler fails: with its command line and what it wrote.
     """
-    with tempfile.TemporaryDirectory(prefix="affdsl-") as name:
-        folder = Path(name)
+    with background.private_folder() as folder:
         (folder / "kernel.c").write_text(source, encoding="utf-8")
         _run((*compiler.command, *(flag for flag in flags if flag != "-shared"), "-S", "kernel.c"), folder)
         return (folder / "kernel.s").read_text(encoding="utf-8")
@@ -216,8 +214,7 @@ def compile_shared(compiler: Compiler, source: str, flags: Sequence[str]) -> byt
     ToolchainError
         If the compiler fails, or makes something else: with its command line and what it wrote.
     """
-    with tempfile.TemporaryDirectory(prefix="affdsl-") as name:
-        folder = Path(name)
+    with background.private_folder() as folder:
         (folder / "kernel.c").write_text(source, encoding="utf-8")
         # Relative names: the private folder's random one must not reach the library, which is hashed.
         command = (*compiler.command, *flags, "kernel.c", "-o", "kernel.so", "-lm")
@@ -260,8 +257,7 @@ def compile_library(
     ToolchainError
         If the compiler or the archiver fails: with its command line and what it wrote.
     """
-    with tempfile.TemporaryDirectory(prefix="affdsl-") as name:
-        folder = Path(name)
+    with background.private_folder() as folder:
         for file, text in {**headers, **{source.name: source.text for source in sources}}.items():
             (folder / file).write_text(text, encoding="utf-8")
         objects = [f"{Path(source.name).stem}.o" for source in sources]
@@ -295,8 +291,8 @@ def macros(compiler: Compiler, flags: tuple[str, ...]) -> frozenset[str]:
 
     Raises ToolchainError if it fails.
     """
-    with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
-        text = _run((*compiler.command, *flags, "-dM", "-E", "-x", "c", os.devnull), Path(folder))
+    with background.private_folder() as folder:
+        text = _run((*compiler.command, *flags, "-dM", "-E", "-x", "c", os.devnull), folder)
     return frozenset(line.split(maxsplit=2)[1] for line in text.splitlines() if line.startswith("#define "))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from affdsl.codegen import toolchain
+from affdsl.codegen import background, toolchain
 from affdsl.codegen.errors import ToolchainError
 from affdsl.codegen.toolchain import Command, compile_shared, find_compiler, identify, jit_flags, machine
 
@@ -276,7 +276,7 @@ def test_machine_is_stable_and_falls_back_to_the_machines_name(monkeypatch: pyte
 def test_the_private_folder_is_removed_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: toolchain.Compiler
 ) -> None:
-    monkeypatch.setattr(toolchain.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(background.tempfile, "tempdir", str(tmp_path))
     with pytest.raises(ToolchainError):
         compile_shared(compiler, "#error no", SHARED)
     assert list(tmp_path.iterdir()) == []
