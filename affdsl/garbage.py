@@ -35,7 +35,8 @@ def uncollected() -> Iterator[None]:
 def _count_as_old() -> None:
     """Let the oldest generation have all that is young, without a look at it, if this is one of the first times."""
     global _times
-    if _times < FIRST and gc.get_freeze_count() == 0:  # else what somebody keeps apart would be put back
-        _times += 1
-        gc.freeze()
-        gc.unfreeze()
+    if _times < FIRST:
+        _times += 1  # in any case: to count what is kept apart takes as long as to go through it
+        if gc.get_freeze_count() == 0:  # else what somebody keeps apart would be put back
+            gc.freeze()
+            gc.unfreeze()

@@ -65,3 +65,13 @@ def test_what_the_caller_has_turned_off_or_keeps_apart_stays_so(nothing_apart):
         1 / 0
     assert 0 < gc.get_freeze_count() <= before
     assert gc.isenabled()
+
+
+def test_what_is_kept_apart_is_counted_a_few_times_only(nothing_apart, monkeypatch):
+    gc.freeze()
+    counted = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(1) or 1)
+    for _ in range(2 * garbage.FIRST):
+        with uncollected():
+            pass
+    assert len(counted) == garbage.FIRST
