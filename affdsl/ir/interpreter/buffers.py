@@ -149,6 +149,11 @@ class BufferView:
 def wrap_array(array: Array, type: NumberType, offset: int | None) -> BufferView | None:
     """A caller's array as a buffer: a view, so that what is stored is seen in it. None if no strides describe it."""
     held = array.view(stored(type))
+    if held.flags.c_contiguous:
+        strides = _numbers(row_major(held.shape))
+        return BufferView(
+            Allocation("an argument"), held.reshape(-1), None, held.shape, strides, 0, start=offset, is_view=False
+        )
     size = held.itemsize
     steps = [step if count > 1 else 0 for count, step in zip(held.shape, held.strides, strict=True)]
     if any(step % size for step in steps):

@@ -178,7 +178,9 @@ class _Program:
     def begin(self, order: Order, seed: int) -> None:
         """Start a run: nothing of the one before is left."""
         self.order = order
-        self.random = Random(seed)
+        self._seed = seed
+        self._random: Random | None = None
+        """Made where it is needed: a short run takes no longer than to seed it."""
         self._made: dict[str, BufferView] = {}
 
     def compiled(self, function: func.Func) -> _Function:
@@ -374,7 +376,8 @@ class _Program:
         if self.order == "reverse":
             listed.reverse()
         else:
-            self.random.shuffle(listed)
+            self._random = self._random or Random(self._seed)
+            self._random.shuffle(listed)
         return listed
 
     def call(self, op: func.Call) -> Step:
