@@ -199,26 +199,27 @@ class _Touching:
             last = self.of.expression(expr, lanes)
             flat = flat * size + last
             steps = steps * int(np.max(size)) + (_factor(expr, free.iv) if free is not None else 0)
-        reach: Numbers = np.asarray(width)
-        if clipped:
-            reach = np.clip(np.asarray(sizes[-1]) - last, 0, width)
         count = np.ones(lanes.often.shape, np.int64) if free is None else free.count(lanes)
         by = steps * (1 if free is None else int(np.max(free.step(lanes))))
-        self._add(of, kind, flat, np.broadcast_to(reach, flat.shape), count, by)
+        within = (flat - last, flat - last + sizes[-1]) if clipped else (np.zeros(1, np.int64), np.array([of.size]))
+        self._add(of, kind, flat, width, count, by, within)
 
-    def _add(self, of: ArrayRuns, kind: str, start: Numbers, reach: Numbers, count: Numbers, by: int) -> None:
-        """Runs of `reach` elements, `count` of them, `by` apart."""
-        start, count = np.broadcast_to(start, reach.shape), np.broadcast_to(count, reach.shape)
+    def _add(
+        self, of: ArrayRuns, kind: str, start: Numbers, width: int, count: Numbers, by: int,
+        within: tuple[Numbers, Numbers],
+    ) -> None:  # fmt: skip
+        """Runs of `width` elements, `count` of them, `by` apart; of each what lies between two elements."""
+        start, count, first, end = np.broadcast_arrays(start, count, *within)
         ends = start + (count - 1) * by
         low, high = np.minimum(start, ends), np.maximum(start, ends)
-        if abs(by) > 1 and not (reach >= abs(by)).all():
+        if abs(by) > width:
             self.of.tell_apart(int(count.sum()))
             lane = np.repeat(np.arange(count.size), count)
             place = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
             low = high = start[lane] + place * by
-            reach = reach[lane]
-        chosen = reach > 0
-        of.runs[kind].append((np.maximum(low[chosen], 0), np.minimum((high + reach)[chosen], of.size)))
+            first, end = first[lane], end[lane]
+        low = np.maximum(low, first)
+        of.runs[kind].append((low, np.maximum(np.minimum(high + width, end), low)))
         if len(of.runs[kind]) > 64:
             of.runs[kind] = [_joined(of.runs[kind])]
 

@@ -7,9 +7,12 @@ import affdsl as af
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
 from affdsl.ir.types import F32, I32, VectorType
+from affdsl.mlir.readers import parse
 from affdsl.passes.analysis import iterations
 from affdsl.passes.analysis.touched import summary
 from affdsl.passes.analysis.work import flops, functions, integer_operations, work_of
+from affdsl.seeing.counting import counted
+from affdsl.seeing.nests import nests_of
 from benchmarks.polybench.suite import SUITE
 from tests.seeing.tracing import elements, found_in, total, traced
 
@@ -213,6 +216,27 @@ def test_vectors_count_their_lanes():
     work, touched = total(*found_in(masked, (np.ones(29, "f4"), np.ones(29, "f4"))))
     assert flops(work) == 2 * 32
     assert touched.read <= 2 * 116
+
+
+@pytest.mark.parametrize(("stop", "step"), [(16, 4), (24, 8), (24, 1)])
+@pytest.mark.parametrize("by", [1, 3])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_lanes_behind_the_end_of_a_row_touch_nothing(rows, by, stop, step):
+    """They have the padding: of a row in front of another, and of vectors all of whose lanes are there, too."""
+    module = parse(f"""func.func @f(%A: memref<{rows}x10xf64>) {{
+      affine.for %i = 0 to {stop} step {step} {{
+        %zero = arith.constant 0.0 : f64
+        %row = arith.constant 0 : index
+        %at = affine.apply affine_map<(d0) -> (d0 floordiv {by} * {by})>(%i)
+        %v = vector.transfer_read %A[%row, %at], %zero : memref<{rows}x10xf64>, vector<4xf64>
+      }}
+      return
+    }}""")
+    nests = nests_of(module)
+    _, touched = total(nests, counted(nests, {}, {module.functions[0].args[0]: (rows, 10)}))
+    begins = {i // by * by for i in range(0, stop, step)}
+    assert touched.read == 8 * len({k for begin in begins for k in range(begin, begin + 4) if k < 10})
+    assert touched.at_most == ()
 
 
 def test_an_outer_product_is_rounded_once_of_floats_alone():
