@@ -275,14 +275,13 @@ def _some_params(points: Set) -> dict[str, int]:
 def _as_expressions(points: Set, params: Sequence[Value]) -> tuple[Affine, ...] | None:
     """The dimensions of a set that has one point for each value of the parameters, if linear expressions say it."""
     parts = merged(points).get_basic_sets()
-    if len(parts) != 1:
+    if len(parts) != 1 or parts[0].dim(Dim.div):
         return None
     named = {name_of(v): v for v in params}
     dims, found = range(points.dim(Dim.set)), dict[int, Affine]()
     for row in parts[0].get_constraints():
         factors = {k: n for k in dims if (n := row.get_coefficient_val(Dim.set, k).to_python())}
-        has_divisions = any(not row.get_coefficient_val(Dim.div, k).is_zero() for k in range(parts[0].dim(Dim.div)))
-        if not row.is_equality() or has_divisions or len(factors) != 1:
+        if not row.is_equality() or len(factors) != 1:
             continue
         ((k, factor),) = factors.items()
         if abs(factor) != 1:
