@@ -85,7 +85,7 @@ class Group:
         if None in apart or type(element.op) is not type(self.members[0].op):
             return False
         together = [0, *(each for each in apart if each is not None)]
-        if max(together) - min(together) >= abs(element.stride) or (not self.is_load and 0 in apart):
+        if max(together) - min(together) >= abs(element.stride):
             return False
         moved = [(element, self.behind[0])] if self.is_load else zip(self.members, self.behind, strict=True)
         return not any(each.may_meet(other, may_alias) for each, first in moved for other in seen[first:])

@@ -102,12 +102,14 @@ def test_random_loops_do_the_same(block):
         ("every second number", 0, 1, 2),
         ("backwards by two", 0, 1, 2),
         ("pairs", 2, 2, 0),
+        ("as far apart as the stride", 0, 1, 4),
+        ("stored twice", 1, 2, 0),
     ],
 )
 def test_what_lies_together_is_loaded_together(text, loads, stores, masked):
     found = wide(loop(PROGRAMS[text], ARGUMENTS), 4)
     assert (counted(found, affine.VectorLoad), counted(found, affine.VectorStore)) == (loads, stores)
-    assert counted(found, vector.MaskedLoad) == masked
+    assert counted(found, vector.MaskedLoad | vector.MaskedStore) == masked
     for n in SIZES:
         a, b = given(n), given(n)
         run(loop(PROGRAMS[text], ARGUMENTS).functions[0], *a)
@@ -130,10 +132,18 @@ PROGRAMS = {
       %d = arith.subf %v, %w : f32
       affine.store %s, %B[%i * 2] : memref<?xf32>
       affine.store %d, %B[%i * 2 + 1] : memref<?xf32>""",
+    "as far apart as the stride": """%v = affine.load %A[%i * 2] : memref<?xf32>
+      %w = affine.load %A[%i * 2 + 2] : memref<?xf32>
+      %s = arith.addf %v, %w : f32
+      affine.store %s, %B[%i] : memref<?xf32>""",
+    "stored twice": """%v = affine.load %A[%i] : memref<?xf32>
+      affine.store %x, %B[%i * 2] : memref<?xf32>
+      affine.store %x, %B[%i * 2 + 1] : memref<?xf32>
+      affine.store %v, %B[%i * 2] : memref<?xf32>""",
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", some([*PROGRAMS], 4))
 def test_they_run_in_c_and_lowered(name, tmp_path):
     agree(print_op(wide(loop(PROGRAMS[name], ARGUMENTS), 4)), tmp_path, *given(9))
 
