@@ -528,6 +528,7 @@ COUNTERS = {
     "a constant": ("arith.addi %k, %c : i8", "i8"),
     "a number that stays": ("arith.subi %k, %y : i8", "i8"),
     "an index": ("arith.addi %k, %c : index", "index"),
+    "the counter of the loop, so that it does not grow evenly": ("arith.addi %k, %i : index", "index"),
 }
 
 
