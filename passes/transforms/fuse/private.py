@@ -123,8 +123,8 @@ def private_buffer(function: Func, nest: Op, inside: Op, old: Value, fast: FastM
     assert isinstance(type, MemRefType)
     depth = len(accesses.domains[inside].ivs)
     region = region_of(accesses, [a for a in accesses.inside(nest) if a.buffer.root is old], depth)
-    if region.hidden or not region.is_exact:
-        raise UnknownError(f"what is used of {old!r} is not known")
+    if region.hidden:
+        raise UnknownError(f"the subscripts of {old!r} hide dimensions")
     top = {*function.args, *(v for op in function.body for v in op.defines())}
     params = [v for v in region.params if v in top]
     axes = [_within(size, _axis(region.may, k, region.ivs, params)) for k, size in enumerate(type.shape)]

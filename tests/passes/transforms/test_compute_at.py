@@ -88,6 +88,11 @@ def test_what_is_overwritten_before_it_is_read_again():
         (SHIFTED.replace("affine.for %j", "affine.store %c, %B[3] : memref<10xf32>\n  affine.for %j")
          .replace("  affine.for %i", "  %c = arith.constant 0.0 : f32\n  affine.for %i"), "B", "j",
          "2 operations before it store what it reads of B: fuse them first"),
+        (SHIFTED.replace("%B: memref<10xf32>) {", "%C: memref<10xf32>) {\n  %B = memref.alloc() : memref<10xf32>")
+         .replace("affine.store %b, %A[%j]", """%c = arith.cmpf ogt, %b, %b : f32
+          scf.if %c { affine.store %b, %B[%j - 1] : memref<10xf32> }
+          affine.store %b, %A[%j]"""), "B", "j",
+         "it is not proved that every value stays as it was: the condition is known only at run time"),
     ],
 )  # fmt: skip
 def test_refusals_say_why(text, buffer, loop, reason):
