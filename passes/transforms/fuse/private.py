@@ -157,13 +157,13 @@ def _axis(elements: Map, k: int, ivs: Sequence[Value], params: Sequence[Value]) 
     with spending(BUDGET):
         line = elements.project_out(Dim.out, k + 1, elements.dim(Dim.out) - k - 1).project_out(Dim.out, 0, k)
         line = merged(line)
-        hull = hull_of(line.wrap().flatten(), (*ivs, index), params)
         only = function_of(line, ivs, params)
+        if only is not None:
+            return only, Affine.of(1)
+        hull = hull_of(line.wrap().flatten(), (*ivs, index), params)
     lower, upper = ([e for each in side for e in each] for side in zip(*(sides(c, index) for c in hull), strict=True))
     ranges = [(low, high - low) for low, high in product(lower, upper)]
     fixed = [(low, size) for low, size in ranges if size.is_constant]
-    if only is not None and all(size != 1 for _, size in fixed):
-        return only, Affine.of(1)
     if fixed:
         return min(fixed, key=lambda each: each[1].constant)
     return next(((low, size) for low, size in ranges if not set(size.values()).intersection(ivs)), None)

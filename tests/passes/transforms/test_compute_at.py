@@ -49,6 +49,22 @@ def test_a_blur_by_rows_and_by_elements(loop, shape, size):
     assert np.array_equal(expected, found)
 
 
+def test_of_a_table_only_the_element_that_is_read():
+    @af.kernel
+    def f(table: af.f32[4], out: af.f32[N]):
+        doubled = af.alloc(af.f32[4])
+        with af.for_(4) as i:
+            doubled[i] = table[i] * 2.0
+        with af.for_(N) as k:
+            out[k] = doubled[k % 4]
+
+    kernel = af.Schedule(f).compute_at("doubled", "k").kernel()
+    assert "memref.alloc() : memref<1xf32>" in kernel.mlir()
+    table, found = np.arange(4, dtype=np.float32), np.zeros(11, np.float32)
+    kernel(table, found)
+    assert found.tolist() == [2 * (k % 4) for k in range(11)]
+
+
 def refused(text: str, buffer: str, loop: str) -> str:
     function = parse(text).functions[0]
     (iv,) = [op.iv for op in walk(function) if isinstance(op, affine.For) and op.iv.hint == loop]
