@@ -320,6 +320,35 @@ def test_inside_of_a_loop_over_time(text, shape):
         assert all(map(np.array_equal, args, theirs))
 
 
+def test_what_a_step_over_time_leaves_for_the_next_one_is_still_stored():
+    """Only half of it is read by the consumer; but the producer itself reads the rest, before it stores it anew."""
+    module = parsed("""func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %n: index, %steps: index) {
+      %t = memref.alloc(%n) : memref<?xf32>
+      affine.for %s = 0 to %steps {
+        affine.for %i = 0 to %n {
+          %a = affine.load %A[%i] : memref<?xf32>
+          affine.store %a, %t[%i] : memref<?xf32>
+          affine.if affine_set<(d0, d1)[n] : (d0 - 1 >= 0, n - d1 - 2 >= 0)>(%s, %i)[%n] {
+            %b = affine.load %t[%i + 1] : memref<?xf32>
+            affine.store %b, %t[%i] : memref<?xf32>
+          }
+        }
+        affine.for %j = 0 to affine_map<()[n] -> (n floordiv 2)>()[%n] {
+          %a = affine.load %t[%j] : memref<?xf32>
+          affine.store %a, %B[%j] : memref<?xf32>
+        }
+      }
+      memref.dealloc %t : memref<?xf32>
+      return
+    }""")
+    made = affine_loop_fusion(module)
+    for size in SIZES:
+        args, theirs = ([np.arange(size, dtype=np.float32), np.zeros(size, np.float32)] for _ in "ab")
+        run(module.functions[0], *theirs, size, 3, uninitialised="poison")
+        run(made.functions[0], *args, size, 3, uninitialised="poison")
+        assert all(map(np.array_equal, args, theirs))
+
+
 PARALLEL = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %n: index) {
   %t = memref.alloc(%n) : memref<?xf32>
   affine.for %i = 0 to %n {
