@@ -73,6 +73,17 @@ def calls(A: af.f64[M, N], x: af.f64[N]):
 
 
 @af.kernel
+def put(x: af.f64[N], place: af.index):
+    x[place] = 1.0
+
+
+@af.kernel
+def numbers(x: af.f64[N]):
+    with af.for_(0, N, 2) as i:
+        put(x, i)
+
+
+@af.kernel
 def wide(A: af.f64[M, N], x: af.f64[N]):
     with af.if_(N >= 3):
         with af.for_(M) as i:
@@ -98,7 +109,7 @@ def pixels(image: af.u8[M, N], out: af.u8[M, N]):
             out[i, j] = af.u8(0)
 
 
-KERNELS = (triangle, tetrahedron, conditions, steps, backwards, calls, wide, pixels)
+KERNELS = (triangle, tetrahedron, conditions, steps, backwards, calls, numbers, wide, pixels)
 
 
 def arguments(kernel, n, m):
