@@ -7,7 +7,7 @@ import affdsl as af
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis import callee
-from affdsl.passes.analysis.access import accesses
+from affdsl.passes.analysis.access import Accesses, accesses
 from affdsl.passes.analysis.parallelism import parallelism
 
 K, M, N = af.symbols("K M N")
@@ -212,6 +212,19 @@ def test_one_array_given_twice_and_views():
     module = parse(text)
     elements = [str(a) for a in accesses(module.functions[-1], module) if a.kind == "write"]
     assert elements[1] == "{ [i] -> [m0 = 4 + i] : 0 <= i <= 3 }"
+
+
+def test_arguments_are_one_only_where_a_call_gives_one_array_for_both():
+    module = parse("""
+      func.func private @g(%x: memref<8xf64>, %y: memref<8xf64>, %z: memref<8xf64>) { return }
+      func.func @f(%A: memref<8xf64>, %B: memref<8xf64>) {
+        func.call @g(%A, %A, %B) : (memref<8xf64>, memref<8xf64>, memref<8xf64>) -> ()
+        return
+      }""")
+    g = module.functions[0]
+    storage = Accesses(g, module).storage
+    x, y, z = map(storage.buffer, g.args)
+    assert [storage.may_alias(x, y), storage.may_alias(x, z), storage.may_alias(y, z)] == [True, False, False]
 
 
 def test_a_global_buffer_that_only_the_called_function_knows():
