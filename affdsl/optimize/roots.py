@@ -106,8 +106,7 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
     if sizes is None:
         return made, notes
-    before = {row.names[0] for row in s.loops()}
-    other = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
+    other = both.made[0].names[0]
     notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays are near enough in the second cache"]
     try:
         made, others = _with_small_sweeps(made, other, options)
@@ -146,8 +145,7 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     if sizes is not None:
         with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
             both = copy(s).specialize(root, sizes)
-            before = {each.names[0] for each in s.loops()}
-            small = next(each.names[0] for each in both.loops() if each.depth == 0 and each.names[0] not in before)
+            small = both.made[0].names[0]
             both, others = _with_outer(both, small, options)
             if others:
                 made, notes = _apart(both, root, options)

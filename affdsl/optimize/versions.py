@@ -79,12 +79,11 @@ def in_other(s: Schedule, loop: str, condition: Condition | None) -> list[str]:
     """
     if condition is None:
         raise UnfitError(f"no size says how often {loop} runs")
-    before = {name for row in s.loops() for name in row.names}
     try:
         s.specialize(loop, condition)
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(str(error)) from None
-    return [row.names[0] for row in s.loops() if row.names[0] not in before]
+    return [row.names[0] for row in s.made]
 
 
 def longest(s: Schedule, loop: str, condition: Condition | None) -> None:

@@ -37,6 +37,8 @@ class Entry(Frozen):
         Why it was refused, as the user was told; empty if it was not.
     gone
         Of the names of loops that this step or one before left out, because they run once or never: that in words.
+    made
+        The loops that the step made, by their counters, in the order of the text.
     """
 
     call: VerbCall
@@ -45,6 +47,7 @@ class Entry(Frozen):
     names: Mapping[Value, str] = field(repr=False)
     error: str = ""
     gone: Mapping[str, str] = field(default_factory=dict, repr=False)
+    made: tuple[Value, ...] = field(default=(), repr=False)
 
     @property
     def function(self) -> Func:

@@ -32,13 +32,13 @@ from affdsl.passes.legality.assumptions import assuming
 from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
 from affdsl.schedule import register_tile
 from affdsl.schedule.again import once
-from affdsl.schedule.carried import carrying
 from affdsl.schedule.history import Entry, counted, explained, with_gone
+from affdsl.schedule.loops import LoopRow, Tree, find, named, names_of, unused
 from affdsl.schedule.loops import ScheduleError as ScheduleError
-from affdsl.schedule.loops import Tree, find, named, names_of, unused
 from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal
-from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall, filled, taken
+from affdsl.schedule.steps import carrying, taken
+from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall, filled, read
 from affdsl.schedule.words import called, refused
 from affdsl.shown import ShownAsText, Text
 from affdsl.signatures import P, R
@@ -530,6 +530,12 @@ class Schedule(ShownAsText, Generic[P, R]):
         """The loops as they are now, with their names, bounds and places; printed, a tree."""
         return self._now.loops
 
+    @property
+    def made(self) -> tuple[LoopRow, ...]:
+        """The loops that the last step made, in the order of the text; all others have kept their names."""
+        new = {*self._now.made}
+        return tuple(row for row in self.loops() if row.iv in new)
+
     def picture(
         self, outer: str, inner: str, sizes: Mapping[str, int], *, at: Mapping[str, int] | None = None
     ) -> IterationSpace:
@@ -699,11 +705,12 @@ class Schedule(ShownAsText, Generic[P, R]):
                 return [*steps, self._done_once(call, before)]
             except IllegalTransform as error:
                 errors.append(error)
-            loop = carrying(call, before)
-            if not loop or errors[-1].violation is not None:  # what memory keeps in order stays in order
+            given = {iv for iv, name in before.names.items() if name in call.texts}
+            loop = carrying(before.function, call.verb, given)
+            if loop is None or errors[-1].violation is not None:  # what memory keeps in order stays in order
                 break
             try:
-                steps.append(self._done_once(VerbCall("demote", (loop,)), before))
+                steps.append(self._done_once(VerbCall("demote", (before.names[loop],)), before))
             except IllegalTransform:
                 break
         if len(errors) > 1:
@@ -717,10 +724,10 @@ class Schedule(ShownAsText, Generic[P, R]):
         place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}", now.gone)
         whole = filled(place, call)
         with calling(called(now.function, now.names)):
-            made = taken(place, whole)
+            made = taken(now.function, now.module, read(place, whole), place.call)
         names = names_of(made.function, now.names)
         gone = with_gone(now, whole, names, made.gone)
-        return Entry(whole, here(), with_last(now.module, made.function), names, gone=gone)
+        return Entry(whole, here(), with_last(now.module, made.function), names, gone=gone, made=made.made)
 
     def _refused(self, error: IllegalTransform, call: VerbCall, at: Entry, now: Entry) -> IllegalTransform:
         """The refusal of a step after `at`, with what is legal instead, in the words of the schedule as it is `now`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from affdsl.frozen import Frozen, FrozenValue
@@ -11,14 +11,8 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
-from affdsl.passes.advice.alternatives import alternatives_are_wanted
-from affdsl.passes.advice.verbs import done
 from affdsl.passes.legality.proposals import Argument, Request, Step
-from affdsl.passes.legality.refusal import IllegalTransform, refusal
-from affdsl.passes.transforms.settle import Settled, settled
-from affdsl.passes.transforms.share import shared
-from affdsl.passes.transforms.stored_vectors import kept
-from affdsl.schedule.alone import alone, path_to, restored
+from affdsl.passes.legality.refusal import refusal
 from affdsl.schedule.bands import require_band
 from affdsl.schedule.loops import ScheduleError, loop_by
 from affdsl.schedule.place import Place
@@ -47,9 +41,22 @@ class VerbCall(Frozen):
         given = (*self.arguments, *(value for _, value in self.options))
         return tuple(dict.fromkeys(name for value in given for name in symbols_in(value)))
 
+    @property
+    def texts(self) -> frozenset[str]:
+        """All texts among its arguments: the names of loops and arrays, and places."""
+        return frozenset(_texts(self.arguments))
+
     def given(self, **options: object) -> VerbCall:
         """The same step with some options given in another way."""
         return replace(self, options=tuple({**dict(self.options), **options}.items()))
+
+
+def _texts(argument: object) -> Iterator[str]:
+    if isinstance(argument, str):
+        yield argument
+    elif isinstance(argument, tuple):
+        for each in argument:
+            yield from _texts(each)
 
 
 Reader = Callable[..., Step]
@@ -61,14 +68,6 @@ class Verb(FrozenValue):
 
     Attributes
     ----------
-    settles
-        Whether it makes bounds, which may say more than their place needs.
-    copies
-        Whether it makes copies of a body, which may compute the same.
-    opens
-        Whether it may be legal when loops carry no values, and is not where they do.
-    advises
-        Whether its refusals say of other loops what is legal, for which it needs the nests beside.
     band
         What is asked for, where it takes a band of loops: with places for their names, or one for all of them.
     ordered
@@ -76,10 +75,6 @@ class Verb(FrozenValue):
     """
 
     read: Reader
-    settles: bool = False
-    copies: bool = False
-    opens: bool = False
-    advises: bool = False
     band: str = ""
     ordered: bool = False
 
@@ -98,37 +93,16 @@ def filled(place: Place, call: VerbCall) -> VerbCall:
     return call
 
 
-def taken(place: Place, call: VerbCall) -> Settled:
-    """The function after a step, and what became of loops that it leaves out.
+def read(place: Place, call: VerbCall) -> Step:
+    """The step that a call asks for.
 
-    Raises IllegalTransform as the transformation does, and ScheduleError for what is no loop, size or number.
+    Raises ScheduleError for what is no loop, size or number, and IllegalTransform for loops that are no band.
     """
     verb = VERBS[call.verb]
     step = verb.read(place, *call.arguments, **dict(call.options))
-    request = Request(step, place.function, place.module)
     if verb.band:
-        require_band(place, request, verb.band, ordered=verb.ordered)
-    path = path_to(place.function, step)
-    if path:
-        small = alone(path)
-        try:
-            made = _made(verb, Request(step, small, place.module), place.call)
-        except IllegalTransform as error:
-            if not verb.advises or not alternatives_are_wanted():
-                error.request = request
-                raise
-        else:
-            whole = restored(path, small, made.function)
-            if whole is not None:
-                return replace(made, function=whole)
-    return _made(verb, request, place.call)
-
-
-def _made(verb: Verb, request: Request, call: str) -> Settled:
-    made = done(request, call)
-    if verb.copies:
-        made = kept(shared(made, request.function, request.module), request.function, request.module)
-    return settled(made, request.function) if verb.settles else Settled(made)
+        require_band(place, Request(step, place.function, place.module), verb.band, ordered=verb.ordered)
+    return step
 
 
 def _tile(at: Place, loops: object, sizes: object, **options: Argument) -> Step:
@@ -283,28 +257,28 @@ def _fuse(at: Place, first: object, second: object, *, shift: object, guarded: b
 
 
 VERBS: Mapping[str, Verb] = {
-    "tile": Verb(_tile, settles=True, opens=True, band="tile loops {}", ordered=True),
-    "strip_mine": Verb(_with_number("strip_mine", "a size", 1, data=True), settles=True),
-    "permute": Verb(_of_loops("permute"), settles=True, opens=True, band="bring loops into the order {}"),
-    "interchange": Verb(_interchange, settles=True, opens=True, band="interchange loops {} and {}"),
-    "skew": Verb(_skew, settles=True, opens=True),
+    "tile": Verb(_tile, band="tile loops {}", ordered=True),
+    "strip_mine": Verb(_with_number("strip_mine", "a size", 1, data=True)),
+    "permute": Verb(_of_loops("permute"), band="bring loops into the order {}"),
+    "interchange": Verb(_interchange, band="interchange loops {} and {}"),
+    "skew": Verb(_skew),
     "shift": Verb(_with_number("shift", "a distance")),
-    "reverse": Verb(_of_loop("reverse"), opens=True),
-    "fuse": Verb(_fuse, settles=True),
-    "distribute": Verb(_of_loop("distribute", data=True), opens=True),
-    "split": Verb(_split, settles=True),
-    "peel": Verb(_peel, settles=True),
-    "unroll": Verb(_unroll, settles=True, copies=True),
-    "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, copies=True, opens=True),
-    "vectorize": Verb(_vectorize, settles=True),
-    "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
+    "reverse": Verb(_of_loop("reverse")),
+    "fuse": Verb(_fuse),
+    "distribute": Verb(_of_loop("distribute", data=True)),
+    "split": Verb(_split),
+    "peel": Verb(_peel),
+    "unroll": Verb(_unroll),
+    "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2)),
+    "vectorize": Verb(_vectorize),
+    "coalesce": Verb(_of_loops("coalesce"), band="coalesce loops {}", ordered=True),
     "contract": Verb(_of_loop("contract", any=True)),
     "approximate": Verb(_of_loop("approximate", any=True)),
     "reciprocal": Verb(_of_loop("reciprocal", any=True)),
-    "normalize": Verb(_of_loop("normalize"), opens=True),
-    "make_perfect": Verb(_of_pair("make_perfect"), opens=True),
-    "sink": Verb(_of_loop("sink"), opens=True),
-    "copy": Verb(_copy, settles=True),
+    "normalize": Verb(_of_loop("normalize")),
+    "make_perfect": Verb(_of_pair("make_perfect")),
+    "sink": Verb(_of_loop("sink")),
+    "copy": Verb(_copy),
     "pipeline": Verb(_pipeline),
     "prefetch": Verb(_prefetch),
     "load_ahead": Verb(_of_array("load_ahead")),
@@ -316,16 +290,16 @@ VERBS: Mapping[str, Verb] = {
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
     "splice": Verb(_splice),
     "demote": Verb(_of_loop("demote", data=True)),
-    "compute_at": Verb(_of_array("compute_at"), settles=True),
-    "precompute": Verb(_of_array("precompute"), settles=True),
+    "compute_at": Verb(_of_array("compute_at")),
+    "precompute": Verb(_of_array("precompute")),
     "privatize": Verb(_of_array("privatize")),
     "expand": Verb(_of_array("expand")),
-    "fold": Verb(_fold, settles=True),
+    "fold": Verb(_fold),
     "pad": Verb(_pad),
     "displace": Verb(_displace),
-    "inline": Verb(lambda at, array: Step("inline", (at.array(array),)), settles=True),
+    "inline": Verb(lambda at, array: Step("inline", (at.array(array),))),
     "merge": Verb(lambda at, array: Step("merge", (at.array(array),))),
-    "parallel": Verb(_parallel, advises=True),
+    "parallel": Verb(_parallel),
 }
 
 OF_PRIMITIVE: Mapping[str, str] = {

@@ -7,7 +7,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.optimize.functions import affdsl_optimize
-from affdsl.schedule import verbs
+from affdsl.schedule import steps
 from affdsl.schedule.alone import alone, restored, way_to
 from tests.effort import some
 from tests.schedule.random_schedules import random_schedule
@@ -72,7 +72,7 @@ def branches(A: af.f64[N, K], B: af.f64[N, K]):
 @pytest.mark.parametrize("seed", some(range(24), 2))
 def test_random_steps_are_the_same(kernel, seed, monkeypatch):
     ours = random_schedule(kernel, seed, steps=8)
-    monkeypatch.setattr(verbs, "path_to", lambda function, step: ())
+    monkeypatch.setattr(steps, "path_to", lambda function, step: ())
     assert _said(random_schedule(kernel, seed, steps=8)) == _said(ours)
 
 

@@ -146,10 +146,9 @@ def _cut(s: Schedule, root: str, strip: str, size: int) -> None:
             inside.add(loop.iv)
         if begins == ends:
             continue
-        before = {row.iv: row.depth for row in s.loops()}
+        depth = next(row.depth for row in s.loops() if row.iv is loop.iv)
         s.split(name, strip if ends else behind)
-        new = (row.iv for row in s.loops() if row.iv not in before and row.depth == before[loop.iv])
-        for rest in [*new][:1]:
+        for rest in [row.iv for row in s.made if row.depth == depth][:1]:
             seen.add(rest)
             inside |= {rest} if ends else set()
 

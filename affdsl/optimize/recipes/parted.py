@@ -43,9 +43,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
                 made.scalar_replace(name)
         for buffer in _handed_on(made, root):
             made.expand(buffer, root)
-        known = {row.names[0] for row in made.loops()}
-        made.distribute(root)
-        parts = [root, *(row.names[0] for row in made.loops() if row.names[0] not in known)]
+        parts = [root, *(row.names[0] for row in made.distribute(root).made)]
         busy = [name for name in parts if len(names_in(made, name)) > 1]
         if not busy or len(busy) == len(parts):
             raise UnfitError("what follows the loops inside of it cannot be taken apart from them")

@@ -35,10 +35,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         if not _has_pivot(nest, around, rows) or not is_recurrence(nest, rows):
             continue
         made, name = copy(s), nest.name(rows)
-        before = {row.names[0] for row in s.loops()}
         with suppress(IllegalTransform, ScheduleError):
-            made.split(name, root)
-            (rest,) = (row.names[0] for row in made.loops() if row.depth == 1 and row.names[0] not in before)
+            (rest,) = (row.names[0] for row in made.split(name, root).made if row.depth == 1)
             made.peel(rest, first=1)
             made.parallel(name).parallel(rest)
             said = f"split at {root}, which its iterations read; those before and behind run on threads"

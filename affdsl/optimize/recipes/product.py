@@ -187,8 +187,7 @@ def packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int, lanes:
     compiler of C may make moves of single numbers of short ones.
     """
     before = {row.iv for row in s.loops()}
-    s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
-    made = [row for row in s.loops() if row.iv not in before]
+    made = s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width}).made
     innermost = max(row.depth for row in made)
     around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0]).names[0]
     outermost = made[0].names[0]

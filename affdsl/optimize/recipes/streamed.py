@@ -73,9 +73,7 @@ def on_lines(s: Schedule, array: str, name: str, lanes: int, options: Options) -
 
     Raises as steps do, and UnfitError for a loop that holds others.
     """
-    before = {row.names[0] for row in s.loops()}
-    s.align(array, name, lanes)
-    first, *others = (row.names[0] for row in s.loops() if row.names[0] not in before)
+    first, *others = (row.names[0] for row in s.align(array, name, lanes).made)
     if others:
         raise UnfitError(f"{name} holds other loops")
     if options.target.has_masks:

@@ -357,9 +357,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
     """
     rows = rows_at_once(options)
     made = copy(s)
-    before = {row.names[0] for row in made.loops()}
-    made.unroll_jam(outer, rows)
-    left = [row.names[0] for row in made.loops() if row.names[0] not in before]
+    left = [row.names[0] for row in made.unroll_jam(outer, rows).made]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
         made.scalar_replace(each)
         made.vectorize(each, lanes, tail=tail_of(options), reassociate=options.reassociate)

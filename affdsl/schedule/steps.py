@@ -1,0 +1,139 @@
+"""Steps on the loops of a function, each of which gives the loops that it made: what schedules give names to.
+
+A loop is its counter. A step that changes a loop keeps its counter, so that whoever holds a loop holds it afterwards,
+too; what a step makes anew has new counters, which are told. So nothing has to be looked up by a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import field, replace
+
+from affdsl.frozen import Frozen, FrozenValue
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
+from affdsl.passes.advice.alternatives import alternatives_are_wanted
+from affdsl.passes.advice.verbs import done
+from affdsl.passes.legality.proposals import Request, Step
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.settle import Fate, settled
+from affdsl.passes.transforms.share import shared
+from affdsl.passes.transforms.stored_vectors import kept
+from affdsl.schedule.alone import alone, path_to, restored
+from affdsl.schedule.loops import counters
+
+
+class After(FrozenValue):
+    """What follows a step of a kind.
+
+    Attributes
+    ----------
+    settles
+        Whether it makes bounds, which may say more than their place needs.
+    copies
+        Whether it makes copies of a body, which may compute the same.
+    opens
+        Whether it may be legal when loops carry no values, and is not where they do.
+    advises
+        Whether its refusals say of other loops what is legal, for which it needs the nests beside.
+    """
+
+    settles: bool = False
+    copies: bool = False
+    opens: bool = False
+    advises: bool = False
+
+
+_PLAIN, _BOUNDS, _COPIES = After(), After(settles=True), After(settles=True, copies=True)
+_REORDERS = After(settles=True, opens=True)
+AFTER: Mapping[str, After] = {
+    **dict.fromkeys(("reverse", "distribute", "coalesce", "normalize", "make_perfect", "sink"), After(opens=True)),
+    **dict.fromkeys(("tile", "permute", "interchange", "skew"), _REORDERS),
+    **dict.fromkeys(("strip_mine", "fuse", "index_set_split", "peel", "vectorize", "data_copy"), _BOUNDS),
+    **dict.fromkeys(("compute_at", "precompute", "fold", "inline"), _BOUNDS),
+    **dict.fromkeys(("unroll", "unroll_full"), _COPIES),
+    "unroll_jam": replace(_COPIES, opens=True),
+    "parallelize": After(advises=True),
+}
+"""What follows the steps, by their primitives; nothing where one is not there."""
+
+
+class Taken(Frozen):
+    """What a step has made of a function.
+
+    Attributes
+    ----------
+    step
+        The step.
+    function
+        The function after it.
+    made
+        The loops that it made, by their counters, in the order of the text.
+    gone
+        What became of those that it left out, because they run once or never.
+    """
+
+    step: Step
+    function: Func = field(repr=False)
+    made: tuple[Value, ...] = ()
+    gone: Mapping[Value, Fate] = field(default_factory=dict, repr=False)
+
+
+def taken(function: Func, module: Module, step: Step, called: str = "") -> Taken:
+    """A step after which the function is settled; only the nest that it changes is looked at, where that suffices.
+
+    Parameters
+    ----------
+    called
+        What the person who asks calls the step.
+
+    Raises
+    ------
+    IllegalTransform
+        As the transformation does.
+    """
+    path = path_to(function, step)
+    if path:
+        small = alone(path)
+        try:
+            made, gone = _made(Request(step, small, module), called)
+        except IllegalTransform as error:
+            if not AFTER.get(step.verb, _PLAIN).advises or not alternatives_are_wanted():
+                error.request = Request(step, function, module)
+                raise
+        else:
+            whole = restored(path, small, made)
+            if whole is not None:
+                return _taken(step, function, whole, gone)
+    return _taken(step, function, *_made(Request(step, function, module), called))
+
+
+def _taken(step: Step, before: Func, made: Func, gone: Mapping[Value, Fate]) -> Taken:
+    known = {*counters(before)}
+    return Taken(step, made, tuple(iv for iv in counters(made) if iv not in known), gone)
+
+
+def _made(request: Request, called: str) -> tuple[Func, Mapping[Value, Fate]]:
+    after = AFTER.get(request.step.verb, _PLAIN)
+    made = done(request, called)
+    if after.copies:
+        made = kept(shared(made, request.function, request.module), request.function, request.module)
+    if not after.settles:
+        return made, {}
+    found = settled(made, request.function)
+    return found.function, found.gone
+
+
+def carrying(function: Func, verb: str, loops: Collection[Value]) -> Value | None:
+    """The first loop that carries a value and that a step is given, or that is inside of one that it is given.
+
+    None if there is none, or if the step asks for nothing of what loops carry.
+    """
+    if not AFTER.get(verb, _PLAIN).opens:
+        return None
+    every = [op for op in walk(function) if isinstance(op, affine.For | scf.For)]
+    given = [loop for loop in every if loop.iv in loops]
+    inside = [op for loop in given for op in walk(loop) if isinstance(op, affine.For | scf.For)]
+    return next((loop.iv for loop in (*given, *inside) if loop.results), None)
