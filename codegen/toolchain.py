@@ -509,5 +509,6 @@ _NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n
 # cannot be vectorized). gcc looks for loops to split at a condition for a tenth of its time (-fno-split-loops): where
 # that pays, a schedule has split them: the kernels of PolyBench take as long without, in the mean. In a loop of very
 # many addresses it takes another quarter to choose what to count them by; beyond 50 it counts each by itself
-# (iv-max-considered-uses), with which they take as long too. -fvisibility=hidden leaves only the symbols that the
-# source marks visible: two kernels in one process never see each other's functions.
+# (iv-max-considered-uses), with which they take as long too. Both are the quirk `loops_split` of codegen/c/quirks.py.
+# -fvisibility=hidden leaves only the symbols that the source marks visible: two kernels in one process never see each
+# other's functions.

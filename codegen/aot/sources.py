@@ -1,4 +1,7 @@
-"""The C of a library: a header, and a file for all CPUs or one for each target and one that chooses among them."""
+"""The C of a library: a header, and a file for all CPUs or one for each target and one that chooses among them.
+
+A file for each target, and no attributes of functions: the quirk `attributes_on_threads` of `affdsl.codegen.c.quirks`.
+"""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from affdsl.codegen.c.operations import STRICT_C
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype, prototype
+from affdsl.codegen.c.quirks import is_written
 from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
@@ -43,7 +44,8 @@ MANY_ROWS = 6
 def in_registers(module: Module, bits: int) -> Module:
     """The module with vectors of no more than so many bits, for those that are longer.
 
-    Raises UnsupportedError for vectors of more than MOST_LANES lanes, which would be as many statements.
+    Compilers hold vectors of several registers in memory, the quirk `vectors_wider_than_registers`. Raises
+    UnsupportedError for vectors of more than MOST_LANES lanes, which would be as many statements.
     """
     for op in walk(module):
         for value in (*op.defines(), *op.binds()):
@@ -195,7 +197,7 @@ def functions_of(
             bodies.append((_ALONE if not public else "") + _function(other, faster, writer, static=True))
             before += choice(plan, made, faster, version)
         writer = Context(found, symbol, made, unit, rows, comments)
-        alone = not public and _has_many_rows(plan.func)
+        alone = not public and is_written("many_rows") and _has_many_rows(plan.func)
         bodies.append((_ALONE if alone else "") + _function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes
 
@@ -210,8 +212,8 @@ __attribute__((noinline))
 def _has_many_rows(function: Func) -> bool:
     """Whether a loop has several sums in vectors for each of many rows of one array, along which it goes by numbers.
 
-    There is an address for each row. Where a caller is around it, gcc 12 moves them to and fro between registers. Rows
-    of an array in which the sums are stored have these addresses anyway: factorizations lost up to a tenth by it.
+    There is an address for each row: see the quirk `many_rows`. Rows of an array in which the sums are stored have
+    these addresses anyway: factorizations lost up to a tenth by it.
     """
     for block in (block for op in walk(function) for block in op.blocks()):
         stored = {op.memref for op in block if isinstance(op, affine.VectorStore)}

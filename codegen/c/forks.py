@@ -1,7 +1,11 @@
 """What a C file with parallel loops does where its process forks: the threads end before, and new ones begin."""
 
-FORKS = """\
-#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && (defined(__unix__) || defined(__APPLE__))
+from affdsl.codegen.c.quirks import condition
+
+_WHERE = f"#if defined(_OPENMP) && {condition('forks')} && (defined(__unix__) || defined(__APPLE__))\n"
+FORKS = (
+    _WHERE
+    + """\
 /* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
    that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
 #include <omp.h>
@@ -30,6 +34,7 @@ __attribute__((constructor)) static void affdsl_watch_forks(void)
 #endif
 
 """
+)
 
 # Forks and OpenMP
 # ----------------

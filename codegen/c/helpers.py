@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from affdsl.codegen.c.quirks import IN_ORDER, condition
 from affdsl.codegen.c.types import container
 from affdsl.errors import InternalError
 from affdsl.frozen import FrozenValue
@@ -40,7 +41,7 @@ def _printer(bits: int) -> Helper:
 
 # In the bodies below T is the type, N its width, U an unsigned type that is at least as wide and never promoted,
 # Z(x) the value of x read as unsigned, and W[u] the number of type T that is u modulo 2**N. No helper computes a % b,
-# nor what a compiler takes for it, as a - a / b * b: see docs/decisions/0015.
+# nor what a compiler takes for it, as a - a / b * b: the quirk `remainders_beside_quotients`, docs/decisions/0015.
 _REMAINDER = "const T r = W[(U)a - (U)(a / b) * (U)b];\n"
 _NEGATED = "if (b == 0 || b == -1) return b == 0 ? 0 : W[0u - (U)a];\n"
 _POWER = """\
@@ -555,7 +556,7 @@ _FIXED: dict[str, Helper] = {
     ),
     "affdsl_in_order": Helper(
         "/* no vectors of iterations: gcc 12 makes some that are wrong, and slow ones of lookups and sums in order */\n"
-        "#if defined(__GNUC__) && !defined(__clang__)\n"
+        f"#if {condition(*IN_ORDER)}\n"
         '#define affdsl_in_order() __asm__ volatile("")\n'
         "#else\n"
         "#define affdsl_in_order() ((void)0)\n"
@@ -571,13 +572,14 @@ _FIXED: dict[str, Helper] = {
     ),
     "ROUNDED": Helper(
         "/* a product that is rounded before something is subtracted: gcc 12 fuses a * b - c beside d * e + f */\n"
-        "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12\n"
+        f"#if {condition('products_beside_sums')}\n"
         "#define ROUNDED(product) __builtin_assoc_barrier(product)\n"
         "#else\n"
         "#define ROUNDED(product) (product)\n"
         "#endif"
     ),
     "CMPLX": Helper(
+        # The quirk `complex_macros`: what is not there is asked for, whatever the compiler is called.
         "#if !defined(CMPLX) /* clang, with a C library that defines it for gcc alone */\n"
         "#define CMPLX(re, im) __builtin_complex(re, im)\n"
         "#define CMPLXF(re, im) __builtin_complex(re, im)\n"

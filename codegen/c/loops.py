@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 
 from affdsl.codegen.c import tables
@@ -15,6 +15,7 @@ from affdsl.codegen.c.lanes import assign_lanes, new_vector
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
+from affdsl.codegen.c.quirks import is_written
 from affdsl.codegen.c.recurrences import hands_on_integers, sums_floats_up
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
@@ -22,6 +23,14 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.types import IndexType, NumberType, VectorType
 from affdsl.passes.analysis.lookups import lookups
+
+_IN_ORDER: Mapping[str, Callable[[affine.For | scf.For], bool]] = {
+    "integers_handed_on": hands_on_integers,
+    "sums_in_order": sums_floats_up,
+    "lookups_in_lanes": lambda loop: lookups(loop) > 1,
+    "stores_that_meet": overwrites,
+}
+"""The quirks for which a loop is one of no vectors, and whether they concern it."""
 
 
 def for_loop(c: Context, op: affine.For | scf.For) -> None:
@@ -48,7 +57,7 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
     c.lines.loop(iv, lower, upper.at(ADD), step.text)
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
-    if hands_on_integers(op) or sums_floats_up(op) or lookups(op) > 1 or overwrites(op):
+    if any(is_written(name) and is_concerned(op) for name, is_concerned in _IN_ORDER.items()):
         c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
     c.block_to(op.body, Target(names))
     c.lines.close()

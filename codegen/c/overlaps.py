@@ -1,8 +1,8 @@
-"""Loops around others whose iterations store to the same elements, which gcc 12 changes the order of.
+"""Loops around others whose iterations store to the same elements, which gcc changes the order of: `stores_that_meet`.
 
     for i: for j: C[i + j] = B[i]        the last i that reaches an element decides what it is
 
-gcc 12 makes vectors of several iterations of a loop that holds another one, and does not ask whether a store writes to
+gcc makes vectors of several iterations of a loop that holds another one, and does not ask whether a store writes to
 one element in several of them. It asks that of two accesses, so it is right where the element is loaded first.
 """
 

@@ -1,7 +1,8 @@
 """Differences that begin with a product, which gcc 12 fuses where there is a sum of a product beside them.
 
-gcc 12 makes one instruction (`vfmaddsub`) of a * b - c in one lane and d * e + f in the next, and so rounds once where
-the program says twice; `-ffp-contract=off` does not keep it from that. A product in `ROUNDED` is not fused.
+It makes one instruction (`vfmaddsub`) of a * b - c in one lane and d * e + f in the next, and so rounds once where the
+program says twice; `-ffp-contract=off` does not keep it from that. A product in `ROUNDED` is not fused. The quirk is
+called `products_beside_sums`.
 """
 
 from __future__ import annotations

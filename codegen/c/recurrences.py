@@ -1,8 +1,9 @@
-"""Loops whose iterations wait for each other, of which gcc 12 makes vectors all the same: wrong ones, or slow ones.
+"""Loops whose iterations wait for each other, of which gcc makes vectors all the same: wrong ones, or slow ones.
 
-Wrong are some where each iteration loads and stores several integers of one array, at places that do not move with it.
-Without its vectorizer of loops gcc is right; what the vectorizer takes wrong is not known. Slow are sums of floats in
-the order of the text: products become vectors, whose lanes are then taken out one by one and added.
+Wrong are some where each iteration loads and stores several integers of one array, at places that do not move with it:
+the quirk `integers_handed_on`. Without its vectorizer of loops gcc is right; what the vectorizer takes wrong is not
+known. Slow are sums of floats in the order of the text, the quirk `sums_in_order`: products become vectors, whose lanes
+are then taken out one by one and added.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> 
         return logic
     if kind in OPERATOR_OF and width(type) in (32, 64):
         if kind == "xori" and left.number in (2, 10) and right.number is not None and right.number >= 0:
-            left = Code(f"0x{int(left.text):x}")  # clang takes 2 ^ 3 for a power
+            left = Code(f"0x{int(left.text):x}")  # see the quirk `exclusive_or_of_two`
         return infix(OPERATOR_OF[kind], left, right)
     function = unit.helper(f"{HELPER_OF[kind]}_{suffix(type)}")
     wrapping = ("wrap" + WRAPPING[kind], left, right) if kind in WRAPPING else None

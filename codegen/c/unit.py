@@ -11,6 +11,7 @@ from affdsl.codegen.c.forks import FORKS
 from affdsl.codegen.c.helpers import Helper, helper
 from affdsl.codegen.c.intrinsics import HEADER, calls_x86, in_place_of_header
 from affdsl.codegen.c.origins import Origins
+from affdsl.codegen.c.quirks import condition
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.vector_helpers import (
     GUARDED,
@@ -25,15 +26,15 @@ from affdsl.codegen.targets.target import Row
 _ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h")
 
 MOST_COPIED = 4096
-"""So many statements may calls of a helper become: compilers take long for more of them in one place."""
+"""So many statements may calls of a helper become: compilers take long for more, the quirk `branches_in_lanes`."""
 _ALONE = """\
 #if defined(__GNUC__)
 __attribute__((noinline))
 #endif
 static """
 
-UNROUNDED = """\
-#elif defined(__GNUC__)
+UNROUNDED = f"""\
+#elif {condition("narrowed_and_widened")}
 /* gcc 12 joins b[0] = (double)(float)a[0]; b[1] = (double)(float)a[1]; and loses the rounding. */
 #pragma GCC optimize("no-tree-slp-vectorize")
 """

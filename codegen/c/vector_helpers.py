@@ -13,6 +13,7 @@ from functools import cache
 from affdsl.codegen.c import narrow_helpers
 from affdsl.codegen.c.helpers import Helper
 from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
+from affdsl.codegen.c.quirks import condition, is_written
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512, AVX512VBMI, AVX512VNNI
 from affdsl.codegen.targets.in_doubles import KINDS, one_by_one
@@ -30,9 +31,9 @@ TARGETS = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
 GUARDED: Mapping[str, str] = {target.header: target.condition for target in (SSE42, NEON, SVE, RVV)}
 """The headers of instruction sets, and where they are needed."""
 
-INLINED = """\
+INLINED = f"""\
 /* Functions that are always inlined: how their results would be passed does not matter. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if {condition("vectors_handed_in")}
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
@@ -80,7 +81,7 @@ _SHORTER = {f"short_{kind}": ("V", "const S *a", "const S wide = *a;\nreturn SHO
 NARROW = 16
 """Integers of at most so many bits are made of floats by way of such of 32 bits."""
 HALVED = 8
-"""From so many lanes on, integers are made narrow by halves: gcc 12 would else take one lane after the other."""
+"""From so many lanes on, integers are made narrow by halves, where compilers would take one lane after the other."""
 _WIDER |= {"from_f32": ("V", "const S *a", "return __builtin_convertvector(*a, V);")}
 
 _ADDED = (
@@ -141,7 +142,7 @@ _PORTABLE = (
 )
 """What each gives, its parameters, and its portable body."""
 
-_GCC_12 = "defined(__SSE2__) && !defined(__SSE4_2__)"
+_NO_LONG_CHOICE = "defined(__SSE2__) && !defined(__SSE4_2__)"
 """Where gcc 12 may end in an internal error: it makes a choice between lanes of 64 bits of what follows, moves the
 comparison out of it, and has no instruction for that then. Of lanes of 32 bits it sees no choice."""
 _HALVES = "typedef int32_t H __attribute__((vector_size(sizeof(V))));\n"
@@ -232,8 +233,8 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
         portable = _NARROW
     body = _indented(portable)
     cases = [(target.condition, row) for target, row in rows]
-    if stem in _IN_HALVES and element.endswith("64"):
-        cases.append((_GCC_12, _IN_HALVES[stem]))
+    if stem in _IN_HALVES and element.endswith("64") and is_written("long_lanes_chosen"):
+        cases.append((_NO_LONG_CHOICE, _IN_HALVES[stem]))
     if cases:
         texts = [f"#{'el' * (k > 0)}if {condition}\n{_indented(row)}" for k, (condition, row) in enumerate(cases)]
         body = "\n".join([*texts, "#else", body, "#endif"])
@@ -248,10 +249,15 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     return Helper(text, needs, ("stdint.h", *_HEADERS.get(stem, ()), *of_rows))
 
 
+def is_halved(lanes: int) -> bool:
+    """Whether so many integers are made narrow by halves."""
+    return lanes >= HALVED and is_written("integers_made_narrow")
+
+
 def types_between(stem: str, element: str, lanes: int) -> tuple[str, ...]:
     """The types of lanes that the portable body of a helper for narrow integers makes on the way, widest first."""
     bits, wide = int(element[1:]), int(stem.partition("_")[2][1:])
-    halves = [f"i{each}" for each in (32, 16) if bits < each < wide and lanes >= HALVED]
+    halves = [f"i{each}" for each in (32, 16) if bits < each < wide and is_halved(lanes)]
     return tuple(halves) if stem.startswith("short_") else ("i32", *halves)
 
 

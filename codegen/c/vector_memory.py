@@ -27,6 +27,7 @@ from affdsl.codegen.c.lanes import (
 )
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import place_in
+from affdsl.codegen.c.quirks import is_written
 from affdsl.codegen.c.sites import Misfit
 from affdsl.codegen.c.types import element, stored_type, suffix, value_type
 from affdsl.codegen.c.vector_helpers import has_row
@@ -67,7 +68,7 @@ def affine_load(c: Context, op: affine.VectorLoad) -> None:
     """Consecutive elements."""
     check_divisors(c, op, op.index)
     _load_vector(c, op, op.result, op.memref, [c.values.expression(e) for e in op.index])
-    if is_kept_ahead(op):
+    if is_kept_ahead(op) and is_written("loads_behind_stores"):
         c.lines.add(f"{c.unit.helper('affdsl_loads_first')}();")
 
 
@@ -188,7 +189,7 @@ def _load_vector(
         at = _element_at(c, buffer, place_in(c, buffer, start))
         if is_narrow(result):
             keep_vector(c, result, narrow_floats.loaded(c, result, _pointer(buffer, at)))
-        elif c.values.uses[result] > 1:
+        elif c.values.uses[result] > 1 and is_written("vectors_read_again"):
             keep_vector(c, result, on_vectors(c, "loaded", lane_kind(c, result), prod(shape), _pointer(buffer, at)))
         else:
             keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))

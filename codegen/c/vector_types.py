@@ -8,9 +8,10 @@ from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choose, code, infix, negate, number
 from affdsl.codegen.c.masks import NARROWEST, is_mask
 from affdsl.codegen.c.powers import Power
+from affdsl.codegen.c.quirks import is_written
 from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
 from affdsl.codegen.c.types import LANES, suffix, value_type, width
-from affdsl.codegen.c.vector_helpers import EXTREMES, HALVED, IN_DOUBLES, NARROW, has_row, types_between
+from affdsl.codegen.c.vector_helpers import EXTREMES, IN_DOUBLES, NARROW, has_row, is_halved, types_between
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
@@ -296,7 +297,7 @@ def _compare(c: Context, op: arith.Compare) -> Code | None:
         shown = _compared_floats(op.predicate, left, right)
     if (bits := width_of(kind)) == c.masks[op.result]:
         return shown
-    if bits == 8:  # clang says char, which has no sign on some machines
+    if bits == 8 and is_written("lanes_compared"):
         shown = cast(_integers(c, "i8", prod(_vector(op.left).shape)), shown)
     return converted(type_name(c, op.result), shown)
 
@@ -382,8 +383,9 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
         return shown
     if isinstance(source, IntegerType) and isinstance(target, IntegerType) and source.width < target.width:
         return _widened(c, op, shown, "u" if op.kind in ("extui", "index_castui") else "i", target)
-    if isinstance(source, IntegerType) and isinstance(target, FloatType) and source.width <= 16:
-        wide = IntegerType(32)  # gcc 12 converts narrow integers to floats one by one
+    is_short = isinstance(source, IntegerType) and source.width <= 16
+    if is_short and isinstance(target, FloatType) and is_written("integers_made_floats"):
+        wide = IntegerType(32)
         shown = _widened(c, op, shown, "u" if op.kind == "uitofp" else "i", wide)
         shown = c.lines.keep("", c.values.temporary, _named(c, wide, prod(_vector(op.result).shape)), shown)
         source, size = wide, 32
@@ -397,7 +399,7 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
 
 
 def _numbers_of(c: Context, op: arith.Cast) -> Code | None:
-    """A mask as numbers that are 1, or -1 with a sign, or 0: gcc 12 takes (t[0] != 0) + (t[1] != 0) for t[0] + t[1]."""
+    """A mask as numbers that are 1, or -1 with a sign, or 0: as a whole, see the quirk `truths_added`."""
     target = lane_kind(c, op.result)
     bits, lanes = width_of(target), prod(_vector(op.result).shape)
     if op.kind not in ("extui", "extsi", "uitofp", "sitofp"):
@@ -413,7 +415,7 @@ def _shortened(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> C
     if has_row(f"short_i{bits}", f"i{wanted}", lanes):
         return _by_way(c, f"short_i{bits}", IntegerType(bits), wanted, shown, lanes)
     while bits > wanted:
-        bits = bits // 2 if lanes >= HALVED else wanted
+        bits = bits // 2 if is_halved(lanes) else wanted
         shown = converted(_named(c, IntegerType(bits), lanes), shown)
     return shown
 

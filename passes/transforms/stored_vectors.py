@@ -1,7 +1,8 @@
 """Copies of a body take from each other the vectors that they store, in registers.
 
 C compilers do not do so under masks, and processors wait for a masked store until it is done. Whole vectors they keep
-where they know that arrays do not overlap; but gcc 12 forgets what `restrict` says in a loop on threads.
+where they know that arrays do not overlap; but gcc and clang forget what `restrict` says in a loop on threads: the
+quirk `restrict_on_threads` of `affdsl.codegen.c.quirks`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ typedef int32_t i32x8 __attribute__((vector_size(8 * sizeof(int32_t))));
 typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
 
 /* Functions that are always inlined: how their results would be passed does not matter. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 

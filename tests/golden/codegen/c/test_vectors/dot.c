@@ -14,7 +14,7 @@ typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
 typedef int32_t i32x8 __attribute__((vector_size(8 * sizeof(int32_t))));
 
 /* Functions that are always inlined: how their results would be passed does not matter. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 

@@ -1,4 +1,5 @@
-/* What gcc 12.2 translates wrongly at -O1: see docs/decisions/0015. It prints 0 10 0, for -2 / 9 is -1, ten times. */
+// run: -O1
+/* It prints 0 10 0, for -2 / 9 is -1, ten times: see docs/decisions/0015. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -59,5 +60,5 @@ int main(void)
     if (entry(pointers, sizes) != 0)
         return 1;
     printf("%d %d %d\n", (int)A[0], (int)A[1], (int)A[2]);
-    return 0;
+    return A[1] != 10;
 }
