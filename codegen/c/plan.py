@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from affdsl.codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
@@ -103,15 +103,16 @@ def plans(
         raise UnsupportedError(f"there is no function {entry!r} in the module; it has: {known}")
     public_name = names.reserve(function_identifier(entry)) if name is None else name
     buffers = global_buffers(module, names)
-    for f in _callees_first(public, functions):
+    ops = {f.symbol: tuple(walk(f)) for f in functions.values()}
+    for f in _callees_first(public, functions, ops):
         name = public_name if f is public else names.reserve(function_identifier(f.symbol))
-        plan = _plan(f, name, found, sizes if f is public else 0, buffers)
-        found[f.symbol] = plan
-    notes = checked or any(asserted(op) is not None for plan in found.values() for op in walk(plan.func))
+        found[f.symbol] = _plan(f, ops[f.symbol], name, found, sizes if f is public else 0, buffers)
+    notes = checked or any(asserted(op) is not None for symbol in found for op in ops[symbol])
     if notes:
         found = {s: replace(plan, is_checked=checked, notes=True, has_status=True) for s, plan in found.items()}
-    for plan in reversed(found.values()):
-        _mark_aliases(plan, found)
+    for symbol, plan in reversed(found.items()):
+        for call in _calls(ops[symbol]):
+            _mark_aliases(call, plan, found[call.callee])
     return found
 
 
@@ -126,8 +127,11 @@ def root_of(plan: Plan, value: Value) -> object:
 
 def effects(op: Op, plan: Plan, callees: Mapping[str, Plan]) -> frozenset[object]:
     """The buffers that op, or something inside it, may write."""
-    here = {root_of(plan, v) for inner in walk(op) for v in _written_by(inner, callees)}
-    return frozenset(here | {root for inner in walk(op) for root in global_effects(inner, plan, callees)})
+    roots = set[object]()
+    for inner in walk(op):
+        roots.update(root_of(plan, v) for v in _written_by(inner, callees))
+        roots |= global_effects(inner, plan, callees)
+    return frozenset(roots)
 
 
 def global_effects(op: Op, plan: Plan, callees: Mapping[str, Plan]) -> frozenset[object]:
@@ -151,14 +155,15 @@ def contract(plan: Plan) -> Ranges:
     return ranges
 
 
-def _callees_first(entry: func.Func, functions: Mapping[str, func.Func]) -> Iterator[func.Func]:
+def _callees_first(
+    entry: func.Func, functions: Mapping[str, func.Func], ops: Mapping[str, Sequence[Op]]
+) -> Iterator[func.Func]:
     done: set[str] = set()
-    path: list[str] = []
-    stack: list[tuple[func.Func, Iterator[str]]] = [(entry, _calls(entry))]
-    path.append(entry.symbol)
+    path = [entry.symbol]
+    stack = [(entry, iter(_calls(ops[entry.symbol])))]
     while stack:
         f, calls = stack[-1]
-        for callee in calls:
+        for callee in (call.callee for call in calls):
             if callee in path:
                 cycle = " -> ".join([*path[path.index(callee) :], callee])
                 raise UnsupportedError(f"recursion ({cycle}): C output has no stack for the arrays of a call in itself")
@@ -166,7 +171,7 @@ def _callees_first(entry: func.Func, functions: Mapping[str, func.Func]) -> Iter
                 continue
             if callee not in functions:
                 raise UnsupportedError(f"function {f.symbol!r} calls {callee!r}, which is not in the module")
-            stack.append((functions[callee], _calls(functions[callee])))
+            stack.append((functions[callee], iter(_calls(ops[callee]))))
             path.append(callee)
             break
         else:
@@ -176,31 +181,37 @@ def _callees_first(entry: func.Func, functions: Mapping[str, func.Func]) -> Iter
             path.pop()
 
 
-def _calls(f: func.Func) -> Iterator[str]:
-    return iter([op.callee for op in walk(f) if isinstance(op, func.Call)])
+def _calls(ops: Sequence[Op]) -> list[func.Call]:
+    return [op for op in ops if isinstance(op, func.Call)]
 
 
 def _plan(
-    f: func.Func, name: str, callees: Mapping[str, Plan], sizes: int, buffers: Mapping[str, GlobalBuffer]
+    f: func.Func,
+    ops: Sequence[Op],
+    name: str,
+    callees: Mapping[str, Plan],
+    sizes: int,
+    buffers: Mapping[str, GlobalBuffer],
 ) -> Plan:
+    """The plan of a function whose operations, with all that is inside of them, are `ops`."""
     if f.external or (not f.body and f.result_types):
         raise UnsupportedError(f"function {f.symbol!r} has no body; C output needs the whole program")
-    for op in walk(f):
+    for op in ops:
         if isinstance(op, Opaque) and not is_known(op):
             raise UnsupportedError(f"C output does not know the operation {op.kind} in {f.symbol!r}")
-    roots = _roots(f, buffers)
-    written = {roots[v] for op in walk(f) for v in _written_by(op, callees) if v in roots}
+    symbols = used(ops, buffers)
+    roots = _roots(f, ops, buffers)
+    written = {roots[v] for op in ops for v in _written_by(op, callees) if v in roots}
     positions = frozenset(k for k, arg in enumerate(f.args) if arg in written)
     indices, shapes = _indices(f, roots, callees)
-    results = _results(f, roots, shapes)
+    results = _results(f, ops, roots, shapes)
     own = {r.value for r in results}
-    has_status = any(_needs_heap(op, own, callees) for op in walk(f))
-    has_parallel = any(_is_parallel(op, callees) for op in walk(f))
+    has_status = any(_needs_heap(op, own, callees) for op in ops)
+    has_parallel = any(_is_parallel(op, callees) for op in ops)
     for k, arg in enumerate(f.args):
         _check_argument(f, k, arg)
-    symbols = used(walk(f), buffers)
     changed = {s for s in symbols if buffers[s].root in written}
-    for callee in (callees[op.callee] for op in walk(f) if isinstance(op, func.Call)):
+    for callee in (callees[call.callee] for call in _calls(ops)):
         symbols |= callee.reads
         changed |= callee.writes
     return Plan(
@@ -229,10 +240,9 @@ VIEWS = (
 """What gives a buffer another shape."""
 
 
-def _roots(f: func.Func, buffers: Mapping[str, GlobalBuffer]) -> dict[Value, Value]:
-    used(walk(f), buffers)
+def _roots(f: func.Func, ops: Sequence[Op], buffers: Mapping[str, GlobalBuffer]) -> dict[Value, Value]:
     roots = {arg: arg for arg in f.args if isinstance(arg.type, MemRefType)}
-    for op in walk(f):
+    for op in ops:
         match op:
             case _ if isinstance(op, VIEWS) and op.source in roots:
                 roots[op.result] = roots[op.source]
@@ -359,7 +369,7 @@ def _static_or(type: MemRefType, promised: tuple[Affine, ...] | None) -> tuple[A
 
 
 def _results(
-    f: func.Func, roots: Mapping[Value, Value], shapes: Mapping[Value, tuple[Affine, ...]]
+    f: func.Func, ops: Sequence[Op], roots: Mapping[Value, Value], shapes: Mapping[Value, tuple[Affine, ...]]
 ) -> tuple[Result, ...]:
     last = f.body[-1] if f.body else None
     values = last.values if isinstance(last, func.Return) else ()
@@ -382,7 +392,7 @@ def _results(
         if root not in shapes:
             raise UnsupportedError(f"{what} has a size that is not an affine expression of the index arguments")
         results.append(Result(type, k in f.unsigned_results, value.hint or root.hint, root, shapes[root]))
-    freed = {roots[op.memref] for op in walk(f) if isinstance(op, memref.Dealloc)}
+    freed = {roots[op.memref] for op in ops if isinstance(op, memref.Dealloc)}
     for result in results:
         if result.value in freed:
             raise UnsupportedError(f"array {result.hint!r} that {f.symbol!r} returns is given back by memref.dealloc")
@@ -397,17 +407,14 @@ def _is_part(value: Value, f: func.Func) -> bool:
     return isinstance(op, VIEWS)
 
 
-def _mark_aliases(plan: Plan, found: Mapping[str, Plan]) -> None:
-    """Mark the arguments that calls from this function make one buffer."""
-    for op in walk(plan.func):
-        if isinstance(op, func.Call):
-            callee = found[op.callee]
-            arrays = [(k, root_of(plan, v)) for k, v in enumerate(op.args) if isinstance(v.type, MemRefType)]
-            for k, root in arrays:
-                twins = {j for j, other in arrays if other is root}
-                if len(twins) > 1 and twins & callee.written:
-                    callee.aliased.add(k)
-                both = {s for s in callee.reads if plan.buffers[s].root is plan.roots[op.args[k]]}
-                if both and (k in callee.written or both & callee.writes):
-                    callee.aliased.add(k)
-                    callee.aliased_buffers.update(plan.buffers[s].root for s in both)
+def _mark_aliases(call: func.Call, plan: Plan, callee: Plan) -> None:
+    """Mark the arguments that a call from a function makes one buffer."""
+    arrays = [(k, root_of(plan, v)) for k, v in enumerate(call.args) if isinstance(v.type, MemRefType)]
+    for k, root in arrays:
+        twins = {j for j, other in arrays if other is root}
+        if len(twins) > 1 and twins & callee.written:
+            callee.aliased.add(k)
+        both = {s for s in callee.reads if plan.buffers[s].root is plan.roots[call.args[k]]}
+        if both and (k in callee.written or both & callee.writes):
+            callee.aliased.add(k)
+            callee.aliased_buffers.update(plan.buffers[s].root for s in both)
