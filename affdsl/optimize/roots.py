@@ -211,7 +211,8 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
 
 def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with an innermost loop of a nest on vectors."""
-    return _first(s, name, (vectors.take,), options)
+    s, notes, _ = _first(s, name, (vectors.take,), options)
+    return s, notes
 
 
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -282,7 +283,7 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
     notes = [f"{root} ({row.location}): {said}"]
     inside = names_in(s, root)
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
-        made, others = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
+        made, others, _ = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
         notes += others
     return made, notes
 
@@ -308,20 +309,21 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     inside = names_in(s, root)
     waiting = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
     known = {nest.name(nest.innermost) for nest in nests(s)}
+    none_fits = not notes
     for nest in waiting:
         name = now_called(s, nest, known)
         if name in done:
             continue
         s, said, covered = _recurrences(s, name, options)
         if said:
-            notes += said
+            notes, none_fits = [*notes, *said], False
             done.update(covered)
             continue
         early = (lines.take_carried, strips.take_early, vectors.take)
         book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
-        s, said = _first(s, name, book, options)
-        notes += said
-    if all(": as it was;" in note for note in notes) and any(nest.name(nest.band[0]) != root for nest in waiting):
+        s, said, fits = _first(s, name, book, options)
+        notes, none_fits = [*notes, *said], none_fits and not fits
+    if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
         row = next(row for row in s.loops() if row.names[0] == root)
         try:
             s, ordered = scheduled.take_loop(s, root, options)
@@ -347,11 +349,11 @@ def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, No
     return made, [f"{nest.place}: {said}"], names_in(made, loop)
 
 
-def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Options) -> tuple[Schedule, Notes]:
-    """The schedule after the first recipe that fits an innermost loop, and what that did, or why none did."""
+def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Options) -> tuple[Schedule, Notes, bool]:
+    """The schedule after the first recipe that fits an innermost loop, what it did or why none did, and if one did."""
     nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
     if nest is None or nest.has_vectors:
-        return s, []
+        return s, [], False
     why: list[str] = []
     for recipe in recipes:
         try:
@@ -360,21 +362,21 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             if not is_long(made, s):
-                return made, [f"{nest.place}: {said}"]
+                return made, [f"{nest.place}: {said}"], True
             why.append(f"its code would be longer by more than {MOST_MORE} operations")
     with suppress(UnfitError):
         s, several = unrolled.take_rows(s, nest, options)
-        return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"]
-    said = "as it was"
+        return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"], True
+    said, fits = "as it was", False
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            s, said = kept, "one iteration after the other, variables in registers"
+            s, said, fits = kept, "one iteration after the other, variables in registers", True
     with suppress(UnfitError):
         s, several = unrolled.take(s, nest)
-        said = f"one iteration after the other, {several}"
-    return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
+        said, fits = f"one iteration after the other, {several}", True
+    return s, [f"{nest.place}: {said}; {'; '.join(why)}"], fits
 
 
 BOOK: dict[str, Recipe] = {
