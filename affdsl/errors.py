@@ -97,6 +97,9 @@ class ProgramError(AffdslError):
     the loop i takes no yield_
     """
 
+    unplaced = ""
+    """What it says without the place, where it begins with one."""
+
 
 @public
 class ProgramTypeError(ProgramError, TypeError):

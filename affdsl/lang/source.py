@@ -91,9 +91,12 @@ def definition(code: CodeType) -> Location:
 def problem(kind: type[ProgramError], what: str, *more: str, location: Location | None = None) -> ProgramError:
     """The error to raise: the user's file and line, what is wrong, and further lines that say why and what to do."""
     at = location or here()
-    lines = [f"{at}: {what}", *(f"    {line}" for line in more if line)]
-    _latest.set((at, kind, "\n".join(lines)))
-    return kind("\n".join(lines))
+    unplaced = "\n".join([what, *(f"    {line}" for line in more if line)])
+    text = f"{at}: {unplaced}"
+    made = kind(text)
+    made.unplaced = unplaced
+    _latest.set((at, kind, text))
+    return made
 
 
 @contextlib.contextmanager

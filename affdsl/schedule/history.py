@@ -14,6 +14,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.legality.assumptions import assuming_all
+from affdsl.passes.legality.words import Message
 from affdsl.passes.transforms.settle import Fate
 from affdsl.schedule.loops import Tree, tree_of
 from affdsl.schedule.vectors import vectors
@@ -21,7 +22,7 @@ from affdsl.schedule.verbs import VerbCall
 
 
 class Entry(Frozen):
-    """A step that was taken, with the program after it; or that was refused: then `error` says why.
+    """A step that was taken, with the program after it; or that was refused: then `refusal` says why.
 
     Attributes
     ----------
@@ -33,8 +34,8 @@ class Entry(Frozen):
         The program after it. Its last function is the kernel.
     names
         What the loops of that are called.
-    error
-        Why it was refused, as the user was told; empty if it was not.
+    refusal
+        Why it was refused, in parts; None if it was not.
     gone
         Of the names of loops that this step or one before left out, because they run once or never: that in words.
     made
@@ -45,9 +46,14 @@ class Entry(Frozen):
     location: Location
     module: Module = field(repr=False)
     names: Mapping[Value, str] = field(repr=False)
-    error: str = ""
+    refusal: Message | None = None
     gone: Mapping[str, str] = field(default_factory=dict, repr=False)
     made: tuple[Value, ...] = field(default=(), repr=False)
+
+    @property
+    def error(self) -> str:
+        """Why it was refused, as the user was told; empty if it was not."""
+        return "" if self.refusal is None else str(self.refusal)
 
     @property
     def function(self) -> Func:
@@ -76,19 +82,14 @@ def explained(start: Entry, history: Sequence[Entry], accepted: Alternatives = (
     accepted
         What each call checks of the sizes.
     """
-    done = [step for step in history if not step.error]
+    done = [step for step in history if step.refusal is None]
     lines = [f"{counted(len(done), 'step')}, {len(history) - len(done)} refused"]
     before, number = start, 0
     touched: dict[str, list[str]] = {}
     for step in history:
         place = str(step.location)
-        if step.error:
-            first, *rest = step.error.splitlines()
-            lines += [
-                f"refused  {step}  ({place})",
-                f"    {first.partition(': ')[2]}",
-                *(f"    {line}" for line in rest),
-            ]
+        if step.refusal is not None:
+            lines += [f"refused  {step}  ({place})", *(f"    {line}" for line in step.refusal.unplaced.splitlines())]
             continue
         number += 1
         lines.append(f"{number}. {step}  ({place})")

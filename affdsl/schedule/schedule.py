@@ -516,7 +516,7 @@ class Schedule(ShownAsText, Generic[P, R]):
     @property
     def refusals(self) -> tuple[Entry, ...]:
         """The steps that were refused, with the reason as their `error`; also before steps that were undone."""
-        return tuple(step for step in self._history if step.error)
+        return tuple(step for step in self._history if step.refusal is not None)
 
     def undo(self) -> str:
         """Take back the last step, and give it as a call. Raises ScheduleError if there is none."""
@@ -634,7 +634,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         try:
             steps = once(self._done, call, now)
         except IllegalTransform as refusal:
-            self._history.append(Entry(call, here(), now.module, now.names, str(refusal), now.gone))
+            self._history.append(Entry(call, here(), now.module, now.names, refusal.message, now.gone))
             raise refusal from None
         except ValueError as error:
             if isinstance(error, AffdslError):

@@ -17,7 +17,7 @@ from affdsl.lang.source import here
 from affdsl.mlir.naming import numbered
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform
-from affdsl.passes.legality.words import made_by
+from affdsl.passes.legality.words import Message, made_by
 from affdsl.schedule.loops import arrays_made
 from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall
 
@@ -45,10 +45,9 @@ def refused(
     reason = error.reason.text.replace(file, near) if file else error.reason.text
     of = f" (of {symbol}{f', {_shown(place)}' if place else ''})"
     alternative = advice(error, call, schedule, symbol, names)
-    lines = [f"{here()}: cannot {error.what}{of}", *(f"    {line}" for line in reason.splitlines())]
-    if alternative:
-        lines.append(f"    legal: {alternative}")
-    return error.instead(error.proposal or alternative, _SIGIL.sub("", "\n".join(lines)), alternative)
+    reasons = tuple(_as_called(line) for line in reason.splitlines())
+    message = Message(str(here()), _as_called(error.what), reasons, _as_called(alternative), _as_called(of))
+    return error.instead(error.proposal or alternative, message, alternative)
 
 
 def advice(error: IllegalTransform, call: VerbCall, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
@@ -114,6 +113,10 @@ def _named(argument: object, names: Mapping[Value, str]) -> object:
 
 _SIGIL = re.compile(r"%(?=[A-Za-z_])")
 """What MLIR writes before names, which a schedule does not."""
+
+
+def _as_called(text: str) -> str:
+    return _SIGIL.sub("", text)
 
 
 def _shown(place: str) -> str:

@@ -11,7 +11,7 @@ from affdsl.ir.core import Op
 from affdsl.passes.analysis.dependence import Dependence, Witness
 from affdsl.passes.legality.order import Violation
 from affdsl.passes.legality.proposals import Proposal, Request
-from affdsl.passes.legality.words import explained, heading
+from affdsl.passes.legality.words import Message, explained
 
 
 class Reason(FrozenValue):
@@ -71,7 +71,7 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         *,
         violation: Violation | None = None,
         candidates: Iterable[Proposal] = (),
-        message: str = "",
+        message: Message | None = None,
     ) -> None:
         super().__init__()
         self.op = op
@@ -106,7 +106,7 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         """
         return self.reason.witness
 
-    def instead(self, alternative: str | Proposal, message: str = "", words: str = "") -> IllegalTransform:
+    def instead(self, alternative: str | Proposal, message: Message | None = None, words: str = "") -> IllegalTransform:
         """The same refusal with something to do instead, and in the words of who asked, where they are given."""
         made = IllegalTransform(
             self.op,
@@ -121,12 +121,20 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         made.alternative = words or made.alternative
         return made
 
+    @property
+    def message(self) -> Message:
+        """What it says, in parts."""
+        if self._message is not None:
+            return self._message
+        place = "" if self.op.location is None else str(self.op.location)
+        return Message(place, self.what, tuple(self.reason.text.splitlines()), self.alternative)
+
     def __str__(self) -> str:
-        return self._message or heading(self.op, self.what, self.reason.text, self.alternative)
+        return str(self.message)
 
     def __reduce__(self) -> tuple[Callable[..., IllegalTransform], tuple[object, ...]]:
         """What another process gets: the words."""
-        return _said, (self.op, self.what, str(self), self.alternative)
+        return _said, (self.op, self.what, self.message, self.alternative)
 
 
 def refusal(
@@ -141,5 +149,5 @@ def refusal(
     return IllegalTransform(op, what, reason, alternative, candidates=candidates)
 
 
-def _said(op: Op, what: str, message: str, alternative: str) -> IllegalTransform:
+def _said(op: Op, what: str, message: Message, alternative: str) -> IllegalTransform:
     return IllegalTransform(op, what, "", alternative, message=message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
@@ -18,20 +19,29 @@ _BEFORE = {"read": "reads", "write": "writes"}
 _AFTER = {"flow": "reads", "anti": "writes", "output": "writes again", "input": "reads again"}
 
 
-def heading(op: Op, what: str, reason: str, alternative: str = "") -> str:
-    """A whole message: where, what cannot be done, why, and what can be done instead.
+class Message(FrozenValue):
+    """A refusal in words: where, what cannot be done, of which kernel, why, and what can be done instead.
 
-    >>> from affdsl.ir.dialects.func import Module
-    >>> print(heading(Module(()), "swap i and j", "they are one loop", "leave them"))
-    cannot swap i and j
+    >>> print(Message("k.py:4", "swap i and j", ("they are one loop",), "leave them"))
+    k.py:4: cannot swap i and j
         they are one loop
         legal: leave them
     """
-    place = op.location
-    lines = [f"{f'{place}: ' if place is not None else ''}cannot {what}", *reason.splitlines()]
-    if alternative:
-        lines.append(f"legal: {alternative}")
-    return "\n    ".join(lines)
+
+    place: str
+    what: str
+    reasons: tuple[str, ...]
+    alternative: str = ""
+    of: str = ""
+
+    @property
+    def unplaced(self) -> str:
+        """All of it but where."""
+        legal = [f"legal: {self.alternative}"] if self.alternative else []
+        return "\n    ".join([f"cannot {self.what}{self.of}", *self.reasons, *legal])
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.unplaced}" if self.place else self.unplaced
 
 
 def explained(dependence: Dependence, witness: Witness | None) -> str:

@@ -1,6 +1,7 @@
 """What a recipe raises where it does not fit, why a step was refused, in one line, and what says so to the user."""
 
-import re
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.schedule.loops import ScheduleError
 
 
 class UnfitError(Exception):
@@ -18,16 +19,16 @@ class RecipeWarning(UserWarning):
     """
 
 
-_OF = re.compile(r" \(of \w+, [^()]*\)$")
-"""The kernel, which whoever explains it knows."""
+def in_one_line(error: IllegalTransform | ScheduleError) -> str:
+    """What was refused, and the first reason: the dependence, or what is not known. Not of which kernel.
 
-
-def in_one_line(error: Exception) -> str:
-    """What was refused, and the first reason: the dependence, or what is not known.
-
-    >>> print(in_one_line(ValueError("k.py:4: cannot make i parallel (of f, k.py:2)\\n    a feeds b,\\n    e.g. ...")))
+    >>> from affdsl.ir.dialects.func import Module
+    >>> print(in_one_line(IllegalTransform(Module(()), "make i parallel", "a feeds b,\\ne.g. ...")))
     cannot make i parallel: a feeds b
     """
-    what, *more = (str(error).partition(": ")[2] or str(error)).splitlines()
+    if isinstance(error, IllegalTransform):
+        what, more = f"cannot {error.message.what}", [*error.message.reasons]
+    else:
+        what, *more = (error.unplaced or str(error)).splitlines()
     reasons = [line.strip().rstrip(",:") for line in more[:1] if not line.lstrip().startswith(("legal:", "e.g."))]
-    return ": ".join([_OF.sub("", what), *reasons])
+    return ": ".join([what, *reasons])
