@@ -85,6 +85,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "wrong", "b[0] = (double)(float)a[0]; b[1] = (double)(float)a[1]; as one statement on vectors is not rounded",
         "a pragma without the vectorizer of statements", "codegen/c/unit.py", 36, gcc=(12, 12),
     ),
+    "products_contracted": Quirk(
+        "wrong", "a * b + c is rounded once, with -std=c11, too", "a pragma of C11, which gcc does not know",
+        "codegen/c/unit.py", clang=(14, 22),
+    ),
     "products_beside_sums": Quirk(
         "wrong", "a * b - c beside d * e + f is rounded once, whatever -ffp-contract says",
         "the product in ROUNDED, which keeps it apart", "codegen/c/products.py", 41, gcc=(12, 12),

@@ -171,7 +171,7 @@ def packed(element: str) -> str:
 
 
 def loaded(width: int) -> Iterator[tuple[Row, str]]:
-    """A vector of which gcc 12 must not know that it is in memory too, where it would load it for each operation."""
+    """A vector of which gcc must not know that it is in memory too, the quirk `vectors_read_again` of codegen/c."""
     for element, lane in LANE_BITS.items():
         load = 'V found;\n__builtin_memcpy(&found, at, sizeof found);\n__asm__("" : "+v"(found));\nreturn found;'
         yield ("loaded", element, width // lane), load
