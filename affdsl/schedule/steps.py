@@ -1,7 +1,7 @@
 """Steps on the loops of a function, each of which gives the loops that it made: what schedules give names to.
 
 A loop is its counter. A step that changes a loop keeps its counter, so that whoever holds a loop holds it afterwards,
-too; what a step makes anew has new counters, which are told. So nothing has to be looked up by a name.
+too; where only a copy is left, that is told, as are the loops that are new. So nothing has to be looked up by a name.
 """
 
 from __future__ import annotations
@@ -73,12 +73,20 @@ class Taken(Frozen):
         The loops that it made, by their counters, in the order of the text.
     gone
         What became of those that it left out, because they run once or never.
+    moved
+        The copies that stand for loops where these are no more, as in the parts of a loop that is distributed.
     """
 
     step: Step
     function: Func = field(repr=False)
     made: tuple[Value, ...] = ()
     gone: Mapping[Value, Fate] = field(default_factory=dict, repr=False)
+    moved: Mapping[Value, Value] = field(default_factory=dict, repr=False)
+
+    def of(self, loop: Value) -> Value | None:
+        """Where a loop of before is: itself, or the copy that stands for it; None where there is none any more."""
+        now = self.moved.get(loop, loop)
+        return now if now in counters(self.function) else None
 
 
 def taken(function: Func, module: Module, step: Step, called: str = "") -> Taken:
@@ -110,9 +118,18 @@ def taken(function: Func, module: Module, step: Step, called: str = "") -> Taken
     return _taken(step, function, *_made(Request(step, function, module), called))
 
 
-def _taken(step: Step, before: Func, made: Func, gone: Mapping[Value, Fate]) -> Taken:
-    known = {*counters(before)}
-    return Taken(step, made, tuple(iv for iv in counters(made) if iv not in known), gone)
+def _taken(step: Step, before: Func, after: Func, gone: Mapping[Value, Fate]) -> Taken:
+    old, new = counters(before), counters(after)
+    known, left = {*old}, {*new}
+    made = {iv: None for iv in new if iv not in known}
+    moved: dict[Value, Value] = {}
+    for iv in old:
+        if iv not in left and iv not in gone:
+            copied = next((each for each in made if each.hint == iv.hint), None)
+            if copied is not None:
+                moved[iv] = copied
+                del made[copied]
+    return Taken(step, after, (*made,), gone, moved)
 
 
 def _made(request: Request, called: str) -> tuple[Func, Mapping[Value, Fate]]:

@@ -22,13 +22,13 @@ def sweep(A: af.f64[N, N]):
 def worked_out(monkeypatch):
     """The steps that were worked out, as they are written."""
     calls = []
-    taken = module.taken
+    read = module.read
 
     def counted(place, call):
         calls.append(call.text)
-        return taken(place, call)
+        return read(place, call)
 
-    monkeypatch.setattr(module, "taken", counted)
+    monkeypatch.setattr(module, "read", counted)
     return calls
 
 

@@ -67,10 +67,28 @@ def test_a_schedule_says_which_loops_its_last_step_made():
     assert s.made == ()
 
 
-@pytest.mark.parametrize("seed", some(range(40), 6))
-def test_random_steps_keep_all_other_loops(seed):
-    s = random_schedule(scaled, seed, steps=8)
+@af.kernel
+def parted(A: af.f64[N, M], B: af.f64[N, M]):
+    with af.for_(N) as i:
+        A[i, 0] = 1.0
+        with af.for_(1, M) as j:
+            B[i, j] = 2.0
+
+
+def test_a_copy_stands_for_a_loop_that_was_moved():
+    i, j = loops(parted).values()
+    apart = taken(parted.func, parted.module, Step("distribute", (i,)))
+    assert [iv.hint for iv in apart.made] == ["i"]
+    assert apart.of(i) is i
+    assert apart.of(j) not in (None, j)
+    assert counters(apart.function) == (i, *apart.made, apart.of(j))
+    assert [row.names for row in af.Schedule(parted).distribute("i").made] == [("i_2",)]
+
+
+@pytest.mark.parametrize("kernel", [scaled, summed, parted], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("seed", some(range(40), 4))
+def test_what_random_steps_made_has_new_names_and_all_else_its_own(kernel, seed):
+    s = random_schedule(kernel, seed, steps=8)
     for before, after in pairwise((s._start, *s._steps)):
-        old, new = counters(before.function), counters(after.function)
-        assert after.made == tuple(iv for iv in new if iv not in old)
-        assert all(after.names[iv] == before.names[iv] for iv in new if iv in old)
+        new = [name for name in after.names.values() if name not in before.names.values()]
+        assert [after.names[iv] for iv in after.made] == new
