@@ -231,7 +231,7 @@ class Kernel(_Called[P, R]):
         self._boundscheck = boundscheck
         self._rounding = rounding
         self._bounds: Bounds | None = None
-        self._schedule: Schedule | None = None
+        self._schedule: Callable[[], Schedule | None] = _none
         self._notes: tuple[str, ...] = ()
         if program is not None:
             return
@@ -335,11 +335,16 @@ class Kernel(_Called[P, R]):
         return self.program.module
 
     def with_module(
-        self, module: Module, *, schedule: Schedule | None = None, notes: Sequence[str] = ()
+        self,
+        module: Module,
+        *,
+        schedule: Schedule | Callable[[], Schedule | None] | None = None,
+        notes: Sequence[str] = (),
     ) -> Kernel[P, R]:
         """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
 
-        `schedule` has the steps that made it, and `notes` are what its `explain()` says instead of them.
+        `schedule` has the steps that made it, or takes them when somebody asks for it. `notes` are what its
+        `explain()` says instead of them.
 
         It takes the arguments of this one and has its checks: a call is refused with the sizes with which this one
         refuses it. That the IR does the same is for the caller to see to.
@@ -352,13 +357,14 @@ class Kernel(_Called[P, R]):
         made: Kernel[P, R] = Kernel(
             self._function, self._namespace, program=derived(self.program, module), written=self._written or self
         )
-        made._schedule, made._notes = schedule, tuple(notes)
+        made._schedule = schedule if callable(schedule) else lambda: schedule
+        made._notes = tuple(notes)
         return made
 
     @property
     def schedule(self) -> Schedule | None:
         """The steps that made it, as Python that replays them; None where no schedule did."""
-        return self._schedule
+        return self._schedule()
 
     def explain(self, sizes: Mapping[str, int] | None = None) -> str:
         """What was done to each of its loops and why, or what is in the way: of a kernel that a schedule made.
@@ -378,9 +384,10 @@ class Kernel(_Called[P, R]):
         """What was done to its loops. Raises ProgramError for a kernel that no schedule made."""
         if self._notes:
             return "\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)])
-        if self._schedule is None:
+        schedule = self.schedule
+        if schedule is None:
             raise problem(ProgramError, f"no schedule made the kernel {self.name}", "optimize it, or write a schedule")
-        return self._schedule.explain()
+        return schedule.explain()
 
     def optimize(
         self,
@@ -437,7 +444,7 @@ class Kernel(_Called[P, R]):
         if target == "native":
             import_module("affdsl.codegen.ahead").begin()
         with uncollected():
-            found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimizer").optimize
+            found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimized").optimized
         return found(
             self,
             target=target,
@@ -483,7 +490,7 @@ class Kernel(_Called[P, R]):
         made._bounds = _bounds(made.program)
         if self._written is None:
             return made
-        return made.with_module(special.applied(self.module), schedule=self.schedule, notes=self._notes)
+        return made.with_module(special.applied(self.module), schedule=self._schedule, notes=self._notes)
 
     @property
     def boundscheck(self) -> bool:
@@ -864,6 +871,10 @@ class Kernel(_Called[P, R]):
         if self._program is None:
             return f"<affdsl kernel {self._function.__qualname__}, a method>"
         return f"<affdsl kernel {self.name}({', '.join(map(_shown, self._program.parameters))})>"
+
+
+def _none() -> None:
+    """The schedule of a kernel that no schedule made."""
 
 
 def _shown(p: Parameter) -> str:

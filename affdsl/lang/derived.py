@@ -29,7 +29,7 @@ def derived(program: Program, module: Module) -> Program:
         raise UnsupportedError(f"{symbol}: its arguments or results are not those that it is called with from Python")
     constants = {op.symbol: op for op in module.body if isinstance(op, Global)}
     callees: dict[str, Program] = {}
-    unchanged = {each.func: each for each in _all_called(program)}
+    unchanged = {each.func: each for each in all_called(program)}
 
     def parts(function: Func) -> tuple[dict[str, Program], tuple[Global, ...]]:
         inside = list(walk(function))
@@ -49,7 +49,8 @@ def derived(program: Program, module: Module) -> Program:
     return replace(program, func=made, callees=own, constants=read)
 
 
-def _all_called(program: Program) -> Iterator[Program]:
+def all_called(program: Program) -> Iterator[Program]:
+    """The kernels that a program calls, and those that these call."""
     for callee in program.callees.values():
         yield callee
-        yield from _all_called(callee)
+        yield from all_called(callee)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
-from importlib import import_module
 
-from affdsl.codegen.targets.target import Target
 from affdsl.garbage import uncollected
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
@@ -17,10 +16,10 @@ from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
-from affdsl.lang.source import problem
 from affdsl.optimize import roots, versions
+from affdsl.optimize.decision import Decided
 from affdsl.optimize.nests import bits_in_register, names_in, nests
-from affdsl.optimize.options import Options, available_threads, targets
+from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
@@ -34,37 +33,29 @@ from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
 from affdsl.schedule.schedule import IllegalTransform, Schedule, verified_last
 
+_warned: ContextVar[list[str] | None] = ContextVar("_warned", default=None)
+"""What was warned of, where somebody keeps it."""
 MOST_LOOPS = 12
 """Loops inside each other that recipes take: they try each loop of a nest with each other one."""
 MOST_BOUNDS = 16
 """Upper bounds, or lower ones, of a loop that recipes take: behind vectors a loop for the rest of each one is left."""
 
 
-def optimize(
-    kernel: Kernel,
-    *,
-    target: str = "native",
-    threads: int | None = None,
-    contract: bool = False,
-    reassociate: bool = False,
-    reciprocal: bool = False,
-    approximate: bool = False,
-    tune: bool | Mapping[str, int] = False,
-    validate: bool = False,
-) -> Kernel:
-    """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
-    threads = available_threads() if threads is None else threads
-    options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
-    if tune is False:
-        s, notes = chosen(_start(kernel), options)
-    else:
-        tuned: Callable[..., tuple[Schedule, Notes]] = import_module("affdsl.optimize.tuning").tuned
-        s, notes = tuned(kernel, options, tune, lambda each: chosen(_start(kernel), each))
-    notes = notes or ["as it was: it has no loops"]
-    return s.kernel(validate=validate, notes=tuple(notes))
+def decided(kernel: Kernel, options: Options) -> Decided:
+    """What recipes make of a kernel."""
+    warned: list[str] = []
+    token = _warned.set(warned)
+    try:
+        s, notes = chosen(started(kernel), options)
+    finally:
+        _warned.reset(token)
+    schedule = s.kernel().schedule
+    assert schedule is not None, "a schedule made it"
+    return Decided(s.module, lambda: schedule, (*notes,) or ("as it was: it has no loops",), (*warned,))
 
 
-def _start(kernel: Kernel) -> Schedule:
+def started(kernel: Kernel) -> Schedule:
+    """The schedule without steps, to which recipes add theirs."""
     return verified_last(Schedule(kernel, inline=True))
 
 
@@ -212,6 +203,9 @@ def _recipe(name: str, notes: Notes) -> Iterator[None]:
         pass
     except (IllegalTransform, ScheduleError) as error:
         notes.append(f"{name}: left out, since a step of this recipe was refused: {in_one_line(error)}")
+        said = _warned.get()
+        if said is not None:
+            said.append(notes[-1])
         warnings.warn(notes[-1], RecipeWarning, stacklevel=3)
 
 
@@ -261,10 +255,3 @@ def _require_none_in_the_way(s: Schedule, row: LoopRow) -> None:
     if found is not None:
         loop = loop_by(s.function, row.iv)
         raise IllegalTransform(loop, f"make {row.names[0]} parallel", violation=Violation(found, found.witness))
-
-
-def _target(name: str) -> Target:
-    known = targets()
-    if name not in known:
-        raise problem(ScheduleError, f"there is no target {name!r}", f"they are {', '.join(known)}")
-    return known[name]

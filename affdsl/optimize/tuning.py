@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -12,16 +12,17 @@ from affdsl.ir.types import ComplexType, FloatType, IntegerType
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.source import problem
-from affdsl.optimize import timing
+from affdsl.optimize import decision, timing
 from affdsl.optimize.candidates import MOST, Machine, candidates, together
 from affdsl.optimize.choices import AS_IT_WAS, USUAL, Choices, Watched
+from affdsl.optimize.decision import Decided
 from affdsl.optimize.forecast import expected
+from affdsl.optimize.optimizer import decided
 from affdsl.optimize.options import Options
 from affdsl.optimize.remembered import Outcome, key_of, recall, remember
 from affdsl.optimize.timing import spelled
 from affdsl.optimize.trial import Trial, growing, require_runs, require_tunable, trial
 from affdsl.progress import progress
-from affdsl.schedule.schedule import Schedule
 
 BUDGET = 60.0
 """So many seconds tuning takes, about: it begins with no candidate after two thirds of them, and no round after all."""
@@ -37,12 +38,9 @@ TOO_LONG = 0.1
 """The kernel as it was is not timed if the optimized one takes so many seconds for a call: it may take a hundred times
 as many, and nothing can end a call."""
 
-Build = Callable[[Options], tuple[Schedule, list[str]]]
-"""The schedule that recipes make, and what they say of each nest."""
 
-
-def tuned(kernel: Kernel, options: Options, wish: object, build: Build) -> tuple[Schedule, list[str]]:
-    """The schedule of the fastest choices, and what is to be said of them.
+def tuned(kernel: Kernel, options: Options, wish: object) -> Kernel:
+    """The kernel with the fastest choices, which says what came of timing them.
 
     Parameters
     ----------
@@ -60,18 +58,20 @@ def tuned(kernel: Kernel, options: Options, wish: object, build: Build) -> tuple
     key = key_of(kernel, options, None if given is None else given.sizes)
     known = recall(kernel, key)
     if known is not None and known.times:
-        s, notes = build(_with(options, _best(known)))
-        return s, [*notes, *_said(known, "timed before, and remembered: nothing was timed now"), *_expected(s, known)]
-    search = _Search(kernel, options, build, given)
+        best = decision.decide(kernel, _with(options, _best(known)))
+        said = _said(known, "timed before, and remembered: nothing was timed now")
+        return best.kernel(kernel, *said, *_expected(best.kernel(kernel), known))
+    search = _Search(kernel, options, given)
     search.run()
     outcome = search.outcome()
+    best = search.made[_best(outcome)]
     if search.is_interrupted:
         end = "interrupted, so that the rest was not timed, and nothing is remembered"
-    else:
-        end = "timed now, and remembered for other processes"
-        remember(outcome, key)
-    s, notes = search.made[_best(outcome)]
-    return s, [*notes, *_said(outcome, end), *([] if search.is_interrupted else _expected(s, outcome))]
+        return best.kernel(kernel, *_said(outcome, end))
+    remember(outcome, key)
+    decision.remember(kernel, _with(options, _best(outcome)), best)
+    said = _said(outcome, "timed now, and remembered for other processes")
+    return best.kernel(kernel, *said, *_expected(best.kernel(kernel), outcome))
 
 
 def _sizes(kernel: Kernel, wish: object) -> Mapping[str, object] | None:
@@ -115,7 +115,7 @@ def _said(outcome: Outcome, end: str) -> Iterator[str]:
     yield f"    {end}"
 
 
-def _expected(s: Schedule, outcome: Outcome) -> list[str]:
+def _expected(kernel: Kernel, outcome: Outcome) -> list[str]:
     """What the model expected of the fastest, and how far that and its time are from the roofline.
 
     Nothing if a KeyboardInterrupt comes while the machine is measured: the choice is made.
@@ -123,7 +123,7 @@ def _expected(s: Schedule, outcome: Outcome) -> list[str]:
     if not outcome.times:
         return []
     try:
-        return expected(s.kernel(), outcome.sizes, outcome.times[_best(outcome)])
+        return expected(kernel, outcome.sizes, outcome.times[_best(outcome)])
     except KeyboardInterrupt:
         return []
 
@@ -134,10 +134,9 @@ class _Search:
 
     kernel: Kernel
     options: Options
-    build: Build
     trial: Trial | None
     """What they are timed on; None until it is known how large it is to be."""
-    made: dict[Choices, tuple[Schedule, list[str]]] = field(default_factory=dict)
+    made: dict[Choices, Decided] = field(default_factory=dict)
     times: dict[Choices, float] = field(default_factory=dict)
     refused: dict[Choices, str] = field(default_factory=dict)
     is_interrupted: bool = False
@@ -153,7 +152,7 @@ class _Search:
             require_runs(self.kernel, self.trial)
         with progress(f"tuning {self.kernel.name}", MOST + 2) as bar:
             watched = Watched()
-            self.made[USUAL] = self.build(_with(self.options, watched))
+            self.made[USUAL] = decided(self.kernel, _with(self.options, watched))
             asked = frozenset(watched.asked)
             try:
                 kernels: dict[Choices, Kernel] = {}
@@ -188,11 +187,11 @@ class _Search:
             self.refused[choices] = f"a call that is optimized takes {spelled(self.times[USUAL])} already"
             return None
         if choices not in self.made:
-            made = self.build(_with(self.options, choices))
-            if any(str(made[0]) == str(other) for other, _ in self.made.values()):
+            made = decided(self.kernel, _with(self.options, choices))
+            if any(str(made.schedule()) == str(other.schedule()) for other in self.made.values()):
                 return None
             self.made[choices] = made
-        kernel = self.made[choices][0].kernel()
+        kernel = self.made[choices].kernel(self.kernel)
         try:
             on = self._large_enough(kernel) if self.trial is None else self.trial
             timing.seconds(kernel, on)  # it is compiled now

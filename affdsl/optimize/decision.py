@@ -1,0 +1,211 @@
+"""What recipes have decided for a kernel, kept in the cache of compiled kernels, so that it is decided once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import affdsl
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.native import native_target
+from affdsl.errors import VerificationError
+from affdsl.frozen import Frozen
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.location import Location
+from affdsl.ir.plain import files_of, plain, restored
+from affdsl.ir.verifier import verify
+from affdsl.kernel import Kernel
+from affdsl.lang.derived import all_called
+from affdsl.lang.source import assigned_name, here
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import RecipeWarning
+
+if TYPE_CHECKING:
+    from affdsl.schedule.schedule import Schedule
+    from affdsl.schedule.written import Steps
+
+KIND = "decided"
+"""The end of the names of files."""
+AT_MOST = 16 << 20
+"""Bytes of a decision that is kept: nobody waits for what is larger to be read."""
+_LIBRARIES = ("islpy", "networkx")
+"""Other packages on which it depends what is decided."""
+
+
+class Decided(Frozen):
+    """What recipes make of a kernel.
+
+    Attributes
+    ----------
+    module
+        The IR.
+    schedule
+        Gives the schedule that makes it.
+    notes
+        What is said of each nest.
+    warned
+        What was warned of.
+    """
+
+    module: Module
+    schedule: Callable[[], Schedule]
+    notes: tuple[str, ...]
+    warned: tuple[str, ...] = ()
+
+    def kernel(self, of: Kernel, *more: str) -> Kernel:
+        """The kernel that it makes of the one that it was decided for; `more` is said behind the notes."""
+        return of.with_module(self.module, schedule=self.schedule, notes=(*self.notes, *more))
+
+
+def decide(kernel: Kernel, options: Options) -> Decided:
+    """What recipes decide now, or have decided before for the same kernel and the same options."""
+    if not _is_remembered():
+        return _now(kernel, options)
+    asked = _Asked(kernel, options)
+    found = asked.recalled()
+    if found is None:
+        found = _now(kernel, options)
+        asked.remember(found)
+    else:
+        for text in found.warned:
+            warnings.warn(text, RecipeWarning, stacklevel=3)
+    return found
+
+
+def remember(kernel: Kernel, options: Options, decided: Decided) -> None:
+    """Keep what recipes have decided, for this process and others."""
+    if _is_remembered():
+        _Asked(kernel, options).remember(decided)
+
+
+def _now(kernel: Kernel, options: Options) -> Decided:
+    decided: Callable[[Kernel, Options], Decided] = import_module("affdsl.optimize.optimizer").decided
+    return decided(kernel, options)
+
+
+def _is_remembered() -> bool:
+    """Whether decisions are taken from the cache. Raises ValueError if the variable is something else than 0 and 1."""
+    wish = os.environ.get("AFFDSL_REMEMBER", "")
+    if wish not in ("", "0", "1"):
+        raise ValueError(f"AFFDSL_REMEMBER is {wish!r}; set it to 0 or 1, or unset it")
+    return wish != "0"
+
+
+class _Asked:
+    """What is decided: a kernel, options, and what the words of the decision depend on.
+
+    These are how the files of the kernel are called from here, and the name that the user gives to the result.
+    """
+
+    def __init__(self, kernel: Kernel, options: Options) -> None:
+        self._kernel = kernel
+        self._files = _names([kernel.module, kernel.written.module])
+        self._known = _known(kernel)
+        modules = [kernel.module, *([kernel.written.module] if kernel.is_derived else [])]
+        self._key = (
+            *(json.dumps(plain(module, files=self._files)) for module in modules),
+            repr(options),
+            repr(native_target().caches),  # which some recipes ask whatever the target is
+            assigned_name(),
+            _version(),
+        )
+
+    def recalled(self) -> Decided | None:
+        """What was kept; None if that is nothing, or no decision."""
+        content = default_cache().known(KIND, *self._key)
+        if content is None:
+            return None
+        places = {name: file for file, name in self._files.items()}
+        # Whatever is wrong with it: then it is decided now, and what was kept is replaced.
+        with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError, VerificationError):
+            match json.loads(content):
+                case {"module": [*nodes], "notes": [*notes], "warned": [*warned], "steps": [*steps]}:
+                    module = restored(nodes, self._known, places)
+                    if not isinstance(module, Module):
+                        return None
+                    verify(module)
+                    taken = tuple((_text(step), _text(error)) for step, error in steps)
+                    schedule = cache(partial(self._replayed, here(), assigned_name(), taken, nodes))
+                    return Decided(module, schedule, tuple(map(_text, notes)), tuple(map(_text, warned)))
+        return None
+
+    def remember(self, decided: Decided) -> None:
+        """Keep a decision; nothing where it is too large, or has something that is no plain data."""
+        with suppress(ValueError, RecursionError):
+            content = json.dumps(
+                {
+                    "module": self._plain(decided.kernel(self._kernel)),
+                    "notes": decided.notes,
+                    "warned": decided.warned,
+                    "steps": _written(decided.schedule()),
+                }
+            ).encode()
+            if len(content) <= AT_MOST:
+                default_cache().keep(content, KIND, *self._key)
+
+    def _plain(self, made: Kernel) -> list[object]:
+        return [*plain(made.module, self._known, self._files)]
+
+    def _replayed(self, place: Location, name: str, steps: Steps, nodes: Sequence[object]) -> Schedule:
+        """The schedule of the steps, which makes what was kept."""
+        replayed: Callable[..., Schedule] = import_module("affdsl.optimize.replayed").replayed
+        return replayed(self._kernel, place, name, steps, lambda made: self._plain(made) == nodes)
+
+
+def _written(schedule: Schedule) -> Steps:
+    written: Callable[[Schedule], Steps] = import_module("affdsl.schedule.written").written
+    return written(schedule)
+
+
+def _names(modules: Sequence[Module]) -> Mapping[str, str]:
+    """What the files of modules are called here; by their path as well, where two are called the same.
+
+    In notebooks these are cells: their files are other ones in each process.
+    """
+    files = sorted(file for module in modules for file in files_of(module))
+    names = {file: str(Location(file, 0)) for file in files}
+    return names if len({*names.values()}) == len(names) else {file: f"{file} {name}" for file, name in names.items()}
+
+
+def _known(kernel: Kernel) -> tuple[object, ...]:
+    """What the result shares with the kernel: its arguments, and the kernels that it calls."""
+    called = {each.func for each in all_called(kernel.program)}
+    return (*kernel.func.args, *(op for op in kernel.module.body if isinstance(op, Func) and op in called))
+
+
+@cache
+def _version() -> str:
+    """What differs between versions of the code that decides, also while somebody works on it."""
+    found: list[object] = [affdsl.__version__, sys.implementation.cache_tag]
+    for library in _LIBRARIES:
+        spec = find_spec(library)
+        with suppress(OSError):
+            facts = os.stat("" if spec is None or spec.origin is None else spec.origin)
+            found.append((library, facts.st_mtime_ns, facts.st_size))
+    with suppress(OSError):  # what is imported from an archive has no files, and nobody works on it
+        found += sorted(_sources(affdsl.__path__[0]))
+    return repr(found)
+
+
+def _sources(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Each file of Python code in a folder: its path, when it was changed, and how long it is."""
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            yield from _sources(entry.path)
+        elif entry.name.endswith(".py"):
+            facts = entry.stat()
+            yield entry.path, facts.st_mtime_ns, facts.st_size
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise ValueError
+    return found

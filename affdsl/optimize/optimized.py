@@ -1,0 +1,46 @@
+"""`Kernel.optimize()`: what recipes decide, or have decided before, or the fastest of what was timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+from affdsl.codegen.targets.target import Target
+from affdsl.errors import ProgramError
+from affdsl.kernel import Kernel
+from affdsl.lang.source import problem
+from affdsl.optimize.decision import decide
+from affdsl.optimize.options import Options, available_threads, targets
+
+
+def optimized(
+    kernel: Kernel,
+    *,
+    target: str = "native",
+    threads: int | None = None,
+    contract: bool = False,
+    reassociate: bool = False,
+    reciprocal: bool = False,
+    approximate: bool = False,
+    tune: bool | Mapping[str, int] = False,
+    validate: bool = False,
+) -> Kernel:
+    """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
+    threads = available_threads() if threads is None else threads
+    options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
+    if tune is False:
+        made = decide(kernel, options).kernel(kernel)
+    else:
+        tuned: Callable[[Kernel, Options, object], Kernel] = import_module("affdsl.optimize.tuning").tuned
+        made = tuned(kernel, options, tune)
+    if validate and made.schedule is not None:
+        made.schedule.kernel(validate=True)
+    return made
+
+
+def _target(name: str) -> Target:
+    known = targets()
+    if name not in known:
+        error: type[ProgramError] = import_module("affdsl.schedule.loops").ScheduleError
+        raise problem(error, f"there is no target {name!r}", f"they are {', '.join(known)}")
+    return known[name]

@@ -1,0 +1,104 @@
+"""The steps of a schedule as text that says all of them, which is read and taken again: no Python runs."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+
+from affdsl.errors import ProgramError
+from affdsl.lang.indices import Index, symbols
+from affdsl.lang.source import here
+from affdsl.schedule.history import Entry
+from affdsl.schedule.schedule import Schedule
+from affdsl.schedule.spelling import literal
+from affdsl.schedule.verbs import VERBS, VerbCall
+
+Steps = tuple[tuple[str, str], ...]
+"""Each step as text, and why it was refused; an empty text if it was not."""
+
+
+def written(schedule: Schedule) -> Steps:
+    """The steps of a schedule, taken and refused. Raises ValueError for one that nobody could read again."""
+    steps = tuple((text_of(step.call), step.error) for step in schedule._history)
+    for text, _ in steps:
+        call_of(text)
+    return steps
+
+
+def take(schedule: Schedule, steps: Steps) -> None:
+    """Take steps of another schedule of the same kernel; those that were refused there are not tried.
+
+    Raises ValueError for what are no steps, and as steps do for others.
+    """
+    for text, error in steps:
+        call, now = call_of(text), schedule._now
+        if error:
+            schedule._history.append(Entry(call, here(), now.module, now.names, error, now.gone))
+        else:
+            schedule._take(call.verb, *call.arguments, **dict(call.options))
+
+
+def text_of(call: VerbCall) -> str:
+    """A step with all of its options, also those that are nothing.
+
+    >>> text_of(VerbCall("tile", (("i", "j"), 32), (("names", ()), ("grid", False))))
+    'tile(("i", "j"), 32, names=(), grid=False)'
+    """
+    options = [f"{name}={literal(value)}" for name, value in call.options]
+    return f"{call.verb}({', '.join([*map(literal, call.arguments), *options])})"
+
+
+def call_of(text: str) -> VerbCall:
+    """The step that a text says. Raises ValueError for another text.
+
+    >>> call_of('specialize("i", (N >= 64) & (N <= 99))').arguments[0]
+    'i'
+    >>> text_of(call_of('split("i", 2 * (N // 8) - 1)'))
+    'split("i", 2 * (N // 8) - 1)'
+    """
+    try:
+        match ast.parse(text, mode="eval").body:
+            case ast.Call(func=ast.Name(id=verb), args=arguments, keywords=options) if verb in VERBS:
+                meaning = _Meaning()
+                given = tuple(meaning.of(each) for each in arguments)
+                call = VerbCall(verb, given, tuple((str(each.arg), meaning.of(each.value)) for each in options))
+                if text_of(call) == text:
+                    return call
+    except (SyntaxError, ValueError, TypeError, ProgramError, RecursionError):
+        pass
+    raise ValueError(f"no step: {text}")
+
+
+class _Meaning:
+    """What the arguments of one step mean: a name is one symbol everywhere."""
+
+    def __init__(self) -> None:
+        self._symbols: dict[str, Index] = {}
+
+    def of(self, written: ast.expr) -> object:
+        """What an argument, or a part of one, means."""
+        match written:
+            case ast.Constant(value=None | bool() | int() | str() as value):
+                return value
+            case ast.Tuple(elts=parts):
+                return tuple(map(self.of, parts))
+            case ast.Dict(keys=keys, values=values) if None not in keys:
+                return {self.of(key): self.of(value) for key, value in zip(keys, values, strict=True) if key}
+            case ast.Name(id=name):
+                if name not in self._symbols:
+                    self._symbols[name] = symbols(name)
+                return self._symbols[name]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return _BINARY[ast.Sub](0, self.of(operand))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                return _BINARY[type(op)](self.of(left), self.of(right))
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _BINARY:
+                return _BINARY[type(op)](self.of(left), self.of(right))
+        raise ValueError(f"no argument of a step: {ast.unparse(written)}")
+
+
+_BINARY: Mapping[type, Callable[..., object]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.BitAnd: operator.and_, ast.GtE: operator.ge, ast.LtE: operator.le, ast.Eq: operator.eq,
+}  # fmt: skip
