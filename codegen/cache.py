@@ -146,7 +146,9 @@ class Cache:
     def keep(self, payload: bytes, kind: str, *key: str) -> None:
         """Keep what was found out for a key, for this process and others; `kind` is the end of the name of the file."""
         hashed = _key(kind, *key)
-        self._write(f"{hashed}.{kind}", hashed, payload)
+        name = f"{hashed}.{kind}"
+        self._write(name, hashed, payload)
+        self._prune(keep=name)
 
     def record(self, name: str, *key: str, make: Callable[[], bytes], again: bool = False) -> bytes:
         """What was found out once for a key: from the folder, or made and stored; made in any case if `again`.
@@ -230,7 +232,7 @@ class Cache:
                 raise
         except OSError as error:
             warnings.warn(
-                f"cannot store {name} in the cache {self.folder}: {error.strerror}; the next process compiles again "
+                f"cannot store {name} in the cache {self.folder}: {error.strerror}; the next process does that again "
                 "(free some space there, or set AFFDSL_CACHE_DIR to a folder that can be written)",
                 stacklevel=4,
             )
@@ -246,7 +248,7 @@ class Cache:
         total = sum(size for _, size, _ in files)
         for used, size, name in sorted(files):
             is_stale = name.endswith(".unfinished") and used < time.time() - STALE
-            is_excess = total > limit and name.endswith((".library", ".compiler", ".tuned")) and name != keep
+            is_excess = total > limit and name.endswith(_PRUNED) and name != keep
             if is_stale or is_excess:
                 total -= size
                 self._remove(name)
@@ -430,6 +432,8 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+_PRUNED = (".library", ".compiler", ".tuned", ".decided")
+"""The ends of the names of what is removed where the folder is full; the rest is small, and measured for long."""
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _loads = itertools.count(1)
 _opening = Lock()

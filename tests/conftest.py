@@ -23,7 +23,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the run a kernel cache that starts empty; the workers of xdist inherit it from their controller."""
+    """Give the run a kernel cache that starts empty; the workers of xdist inherit it from their controller.
+
+    What `optimize()` decides is not kept there: tests change what decides, and what it knows.
+    """
+    os.environ.setdefault("AFFDSL_DECISIONS", "0")
     if "AFFDSL_CACHE_DIR" not in os.environ:
         config.stash[created_cache] = os.environ["AFFDSL_CACHE_DIR"] = tempfile.mkdtemp(prefix="affdsl-test-cache-")
 

@@ -21,7 +21,8 @@ from typing import TypeAlias
 from affdsl.frozen import Frozen
 from affdsl.ir import applied, attributes, maps, types
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, complex, func, math, memref, opaque, scf, ub, vector
+from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
+from affdsl.ir.dialects import complex as complex_numbers
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
@@ -29,7 +30,7 @@ from affdsl.ir.traverse import walk
 Node: TypeAlias = "int | str | bool | list[int | str] | None"
 
 _MODULES: tuple[ModuleType, ...] = (
-    affine, applied, arith, attributes, complex, func, maps, math, memref, opaque, scf, types, ub, vector,
+    affine, applied, arith, attributes, complex_numbers, func, maps, math, memref, opaque, scf, types, ub, vector,
 )  # fmt: skip
 
 
@@ -52,7 +53,7 @@ def plain(op: Op, known: Sequence[object] = (), files: Mapping[str, str] | None 
     for number, each in enumerate(known):
         made.of_object[id(each)] = made.node("known", (number,))
     latest = max((each.id for each in known if isinstance(each, Value)), default=-1)
-    for value in sorted(_values(op, made.of_object), key=lambda value: value.id):
+    for value in values_of(op, known):
         if value.id <= latest or type(value) is not Value:
             raise ValueError(f"a value of its own that is older than those that are known: {value!r}")
         made.of_object[id(value)] = made.node("Value", (value.type, value.hint, value.location), is_shared=False)
@@ -69,7 +70,10 @@ def restored(nodes: Sequence[object], known: Sequence[object] = (), files: Mappi
     def location(file: str, line: int, column: int, text: str) -> Location:
         return Location(file if files is None else files[file], line, column, text)
 
-    build = {**_builders(), "known": known.__getitem__, "Location": location}
+    def of_whoever_reads(number: int) -> object:
+        return known[number]
+
+    build: dict[str, Callable[..., object]] = {**_builders(), "known": of_whoever_reads, "Location": location}
     made: list[object] = []
     for node in nodes:
         if isinstance(node, list):
@@ -83,8 +87,23 @@ def restored(nodes: Sequence[object], known: Sequence[object] = (), files: Mappi
 def files_of(op: Op) -> set[str]:
     """The files of the locations in an operation, and of its values."""
     places = (place for each in walk(op) for place in (each.location, *each.ends))
-    values = (value.location for value in _values(op, {}))
+    values = (value.location for value in values_of(op))
     return {place.file for some in (places, values) for place in some if place is not None}
+
+
+def values_of(op: Op, known: Sequence[object] = ()) -> list[Value]:
+    """The values in an operation, the oldest first, without known ones and those in known operations."""
+    ours = {id(each) for each in known}
+    found: set[Value] = set()
+    left: list[Op] = [op]
+    while left:
+        each = left.pop()
+        if id(each) not in ours:
+            left += [inner for block in each.blocks() for inner in block]
+            written = each.written.values() if each.written is not None else ()
+            for values in (each.defines(), each.binds(), each.reads(), *(spelled.operands for spelled in written)):
+                found.update(values)
+    return sorted((v for v in found if id(v) not in ours and v.id >= 0), key=lambda value: value.id)
 
 
 class _Plain:
@@ -134,6 +153,8 @@ class _Plain:
                 return "Location", (self._file(part.file), part.line, part.column, part.text)
             case float():
                 return "float", (struct.pack("<d", part).hex(),)
+            case complex():
+                return "complex", (part.real, part.imag)
             case Mapping():
                 return "dict", (each for item in part.items() for each in item)
             case frozenset():
@@ -158,21 +179,6 @@ class _Plain:
         return self._files[file]
 
 
-def _values(op: Op, known: Mapping[int, int]) -> set[Value]:
-    """The values in an operation, but for those of a known one, and for known ones."""
-    found: set[Value] = set()
-    left: list[Op] = [op]
-    while left:
-        each = left.pop()
-        if id(each) in known:
-            continue
-        left += [inner for block in each.blocks() for inner in block]
-        written = each.written.values() if each.written is not None else ()
-        for values in (each.defines(), each.binds(), each.reads(), *(spelled.operands for spelled in written)):
-            found.update(values)
-    return {value for value in found if id(value) not in known and value.id >= 0}
-
-
 def _position(value: Value) -> tuple[str, tuple[int]]:
     """The placeholder of a position in a map."""
     place = value.hint[:1], int(value.hint[1:])
@@ -189,6 +195,7 @@ def _builders() -> Mapping[str, Callable[..., object]]:
     return {
         **{_name(each): partial(_made, each, _fields[each]) for each in classes if issubclass(each, Frozen)},
         **{each.__name__: each for each in (Affine, Constraint, FloorDiv, Product, Value)},
+        "complex": complex,
         "dim": maps.dim,
         "symbol": maps.symbol,
         "tuple": lambda *parts: parts,

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 import affdsl
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import native_target
-from affdsl.errors import VerificationError
 from affdsl.frozen import Frozen
-from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
-from affdsl.ir.plain import files_of, plain, restored
+from affdsl.ir.plain import files_of, plain, restored, values_of
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.derived import all_called
@@ -67,36 +66,37 @@ class Decided(Frozen):
 
 def decide(kernel: Kernel, options: Options) -> Decided:
     """What recipes decide now, or have decided before for the same kernel and the same options."""
-    if not _is_remembered():
-        return _now(kernel, options)
-    asked = _Asked(kernel, options)
-    found = asked.recalled()
-    if found is None:
-        found = _now(kernel, options)
-        asked.remember(found)
-    else:
+    asked = _asked(kernel, options)
+    found = asked.recalled() if asked is not None else None
+    if found is not None:
         for text in found.warned:
             warnings.warn(text, RecipeWarning, stacklevel=3)
+        return found
+    now: Callable[[Kernel, Options], Decided] = import_module("affdsl.optimize.optimizer").decided
+    found = now(kernel, options)
+    if asked is not None:
+        asked.remember(found)
     return found
 
 
 def remember(kernel: Kernel, options: Options, decided: Decided) -> None:
     """Keep what recipes have decided, for this process and others."""
-    if _is_remembered():
-        _Asked(kernel, options).remember(decided)
+    asked = _asked(kernel, options)
+    if asked is not None:
+        asked.remember(decided)
 
 
-def _now(kernel: Kernel, options: Options) -> Decided:
-    decided: Callable[[Kernel, Options], Decided] = import_module("affdsl.optimize.optimizer").decided
-    return decided(kernel, options)
+def _asked(kernel: Kernel, options: Options) -> _Asked | None:
+    """What is decided, by which it is found again; None where nothing is to be remembered, or no data says what it is.
 
-
-def _is_remembered() -> bool:
-    """Whether decisions are taken from the cache. Raises ValueError if the variable is something else than 0 and 1."""
-    wish = os.environ.get("AFFDSL_REMEMBER", "")
+    Raises ValueError if the variable is set to something else than 0 and 1.
+    """
+    wish = os.environ.get("AFFDSL_DECISIONS", "")
     if wish not in ("", "0", "1"):
-        raise ValueError(f"AFFDSL_REMEMBER is {wish!r}; set it to 0 or 1, or unset it")
-    return wish != "0"
+        raise ValueError(f"AFFDSL_DECISIONS is {wish!r}; set it to 0 or 1, or unset it")
+    with suppress(ValueError, RecursionError):
+        return None if wish == "0" else _Asked(kernel, options)
+    return None
 
 
 class _Asked:
@@ -106,10 +106,10 @@ class _Asked:
     """
 
     def __init__(self, kernel: Kernel, options: Options) -> None:
-        self._kernel = kernel
-        self._files = _names([kernel.module, kernel.written.module])
-        self._known = _known(kernel)
         modules = [kernel.module, *([kernel.written.module] if kernel.is_derived else [])]
+        self._kernel = kernel
+        self._files = _names(modules)
+        self._known = _known(kernel, modules[0])
         self._key = (
             *(json.dumps(plain(module, files=self._files)) for module in modules),
             repr(options),
@@ -123,31 +123,32 @@ class _Asked:
         content = default_cache().known(KIND, *self._key)
         if content is None:
             return None
-        places = {name: file for file, name in self._files.items()}
         # Whatever is wrong with it: then it is decided now, and what was kept is replaced.
-        with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError, VerificationError):
-            match json.loads(content):
-                case {"module": [*nodes], "notes": [*notes], "warned": [*warned], "steps": [*steps]}:
-                    module = restored(nodes, self._known, places)
-                    if not isinstance(module, Module):
-                        return None
-                    verify(module)
-                    taken = tuple((_text(step), _text(error)) for step, error in steps)
-                    schedule = cache(partial(self._replayed, here(), assigned_name(), taken, nodes))
-                    return Decided(module, schedule, tuple(map(_text, notes)), tuple(map(_text, warned)))
+        with suppress(Exception):
+            return self._read(content)
         return None
+
+    def _read(self, content: bytes) -> Decided:
+        """What a file holds. Raises some exception where that is no decision for this kernel."""
+        match json.loads(content):
+            case {"module": [*nodes], "notes": [*notes], "warned": [*warned], "steps": [*steps]}:
+                module = restored(nodes, self._known, {name: file for file, name in self._files.items()})
+                if not isinstance(module, Module):
+                    raise ValueError
+                verify(module)
+                taken = tuple((_text(step), _text(error)) for step, error in steps)
+                schedule = cache(partial(self._replayed, here(), assigned_name(), taken, nodes))
+                found = Decided(module, schedule, tuple(map(_text, notes)), tuple(map(_text, warned)))
+                found.kernel(self._kernel)  # it has its arguments
+                return found
+        raise ValueError
 
     def remember(self, decided: Decided) -> None:
         """Keep a decision; nothing where it is too large, or has something that is no plain data."""
         with suppress(ValueError, RecursionError):
-            content = json.dumps(
-                {
-                    "module": self._plain(decided.kernel(self._kernel)),
-                    "notes": decided.notes,
-                    "warned": decided.warned,
-                    "steps": _written(decided.schedule()),
-                }
-            ).encode()
+            module, steps = self._plain(decided.kernel(self._kernel)), _written(decided.schedule())
+            kept = {"module": module, "notes": decided.notes, "warned": decided.warned, "steps": steps}
+            content = json.dumps(kept).encode()
             if len(content) <= AT_MOST:
                 default_cache().keep(content, KIND, *self._key)
 
@@ -175,10 +176,10 @@ def _names(modules: Sequence[Module]) -> Mapping[str, str]:
     return names if len({*names.values()}) == len(names) else {file: f"{file} {name}" for file, name in names.items()}
 
 
-def _known(kernel: Kernel) -> tuple[object, ...]:
-    """What the result shares with the kernel: its arguments, and the kernels that it calls."""
+def _known(kernel: Kernel, module: Module) -> tuple[object, ...]:
+    """What the result may share with the kernel: its values, and the kernels that it calls."""
     called = {each.func for each in all_called(kernel.program)}
-    return (*kernel.func.args, *(op for op in kernel.module.body if isinstance(op, Func) and op in called))
+    return (*values_of(module), *(function for function in module.functions if function in called))
 
 
 @cache

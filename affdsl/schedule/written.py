@@ -15,15 +15,19 @@ from affdsl.schedule.spelling import literal
 from affdsl.schedule.verbs import VERBS, VerbCall
 
 Steps = tuple[tuple[str, str], ...]
-"""Each step as text, and why it was refused; an empty text if it was not."""
+"""Each step as text, and why it was refused, without the place of whoever asked; an empty text if it was not."""
 
 
 def written(schedule: Schedule) -> Steps:
     """The steps of a schedule, taken and refused. Raises ValueError for one that nobody could read again."""
-    steps = tuple((text_of(step.call), step.error) for step in schedule._history)
-    for text, _ in steps:
+    steps = []
+    for step in schedule._history:
+        place, text = f"{step.location}: ", text_of(step.call)
         call_of(text)
-    return steps
+        if not step.error.startswith(place if step.error else ""):
+            raise ValueError(f"refused elsewhere: {step.error}")
+        steps.append((text, step.error.removeprefix(place)))
+    return tuple(steps)
 
 
 def take(schedule: Schedule, steps: Steps) -> None:
@@ -34,7 +38,7 @@ def take(schedule: Schedule, steps: Steps) -> None:
     for text, error in steps:
         call, now = call_of(text), schedule._now
         if error:
-            schedule._history.append(Entry(call, here(), now.module, now.names, error, now.gone))
+            schedule._history.append(Entry(call, here(), now.module, now.names, f"{here()}: {error}", now.gone))
         else:
             schedule._take(call.verb, *call.arguments, **dict(call.options))
 
