@@ -10,6 +10,7 @@ nests by which the time has grown since the row before: 1 is linear, 2 quadratic
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log2
@@ -95,6 +96,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=1, help="for how many (default: %(default)s)")
     parser.add_argument("--most", type=int, default=64, help="the most nests (default: %(default)s)")
     line = parser.parse_args(words)
+    os.environ["AFFDSL_DECISIONS"] = "0"  # with nothing known from before
     for text in rows(line.kernels, line.threads):
         print(text, flush=True)
     for text in growth(line.most, line.threads):

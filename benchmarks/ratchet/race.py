@@ -77,6 +77,7 @@ class Side:
             "PYTHONSAFEPATH": "1",
             "AFFDSL_CC": compiler,
             "AFFDSL_CACHE_DIR": str(state.cache / Path(compiler).name),
+            "AFFDSL_DECISIONS": "0",  # how long it takes to optimize is measured, too
             "OMP_NUM_THREADS": str(threads),
         }
         self.process = subprocess.Popen(
