@@ -136,7 +136,7 @@ class _Asked:
                 if not isinstance(module, Module):
                     raise ValueError
                 verify(module)
-                taken = tuple((_text(step), _text(error)) for step, error in steps)
+                taken = tuple((_text(step), _text(names), _text(error)) for step, names, error in steps)
                 schedule = cache(partial(self._replayed, here(), assigned_name(), taken, nodes))
                 found = Decided(module, schedule, tuple(map(_text, notes)), tuple(map(_text, warned)))
                 found.kernel(self._kernel)  # it has its arguments

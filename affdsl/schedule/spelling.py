@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from affdsl.ir.expr import Affine
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.python_expressions import Name, python
 from affdsl.ir.spelling import spell
 from affdsl.passes.legality.assumptions import promised
@@ -40,13 +40,13 @@ def literal(argument: object) -> str:
     return repr(argument)
 
 
-def symbols_in(argument: object) -> tuple[str, ...]:
-    """The names of the values in the expressions of an argument."""
+def symbols_in(argument: object) -> tuple[Value, ...]:
+    """The values in the expressions of an argument, in order."""
     if isinstance(argument, tuple):
-        return tuple(name for each in argument for name in symbols_in(each))
+        return tuple(value for each in argument for value in symbols_in(each))
     expr = getattr(argument, "expr", None)
     exprs = [expr] if isinstance(expr, Affine) else [c.expr for c in getattr(argument, "constraints", ())]
-    return tuple(value.hint for each in exprs for value in each.values())
+    return tuple(value for each in exprs for value in each.values())
 
 
 def bound(exprs: Sequence[Affine], name: Name, extremum: str) -> str:

@@ -39,7 +39,7 @@ class VerbCall(Frozen):
     def symbols(self) -> tuple[str, ...]:
         """The names of the symbols that its arguments and options are written with."""
         given = (*self.arguments, *(value for _, value in self.options))
-        return tuple(dict.fromkeys(name for value in given for name in symbols_in(value)))
+        return tuple(dict.fromkeys(symbol.hint for value in given for symbol in symbols_in(value)))
 
     @property
     def texts(self) -> frozenset[str]:

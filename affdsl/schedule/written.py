@@ -11,22 +11,23 @@ from affdsl.lang.indices import Index, symbols
 from affdsl.lang.source import here
 from affdsl.schedule.history import Entry
 from affdsl.schedule.schedule import Schedule
-from affdsl.schedule.spelling import literal
+from affdsl.schedule.spelling import literal, symbols_in
 from affdsl.schedule.verbs import VERBS, VerbCall
 
-Steps = tuple[tuple[str, str], ...]
-"""Each step as text, and why it was refused, without the place of whoever asked; an empty text if it was not."""
+Steps = tuple[tuple[str, str, str], ...]
+"""Each step as text, the names of its symbols, the oldest first, by which terms are ordered, and why it was refused,
+without the place of whoever asked; an empty text if it was not."""
 
 
 def written(schedule: Schedule) -> Steps:
     """The steps of a schedule, taken and refused. Raises ValueError for one that nobody could read again."""
     steps = []
     for step in schedule._history:
-        place, text = f"{step.location}: ", text_of(step.call)
-        call_of(text)
+        place, text, names = f"{step.location}: ", text_of(step.call), _names(step.call)
+        call_of(text, names)
         if not step.error.startswith(place if step.error else ""):
             raise ValueError(f"refused elsewhere: {step.error}")
-        steps.append((text, step.error.removeprefix(place)))
+        steps.append((text, names, step.error.removeprefix(place)))
     return tuple(steps)
 
 
@@ -35,8 +36,8 @@ def take(schedule: Schedule, steps: Steps) -> None:
 
     Raises ValueError for what are no steps, and as steps do for others.
     """
-    for text, error in steps:
-        call, now = call_of(text), schedule._now
+    for text, names, error in steps:
+        call, now = call_of(text, names), schedule._now
         if error:
             schedule._history.append(Entry(call, here(), now.module, now.names, f"{here()}: {error}", now.gone))
         else:
@@ -53,32 +54,37 @@ def text_of(call: VerbCall) -> str:
     return f"{call.verb}({', '.join([*map(literal, call.arguments), *options])})"
 
 
-def call_of(text: str) -> VerbCall:
-    """The step that a text says. Raises ValueError for another text.
+def call_of(text: str, names: str = "") -> VerbCall:
+    """The step that a text says, with symbols of these names. Raises ValueError for another text.
 
-    >>> call_of('specialize("i", (N >= 64) & (N <= 99))').arguments[0]
+    >>> call_of('specialize("i", (N >= 64) & (N <= 99))', "N").arguments[0]
     'i'
-    >>> text_of(call_of('split("i", 2 * (N // 8) - 1)'))
+    >>> text_of(call_of('split("i", 2 * (N // 8) - 1)', "N"))
     'split("i", 2 * (N // 8) - 1)'
     """
     try:
         match ast.parse(text, mode="eval").body:
             case ast.Call(func=ast.Name(id=verb), args=arguments, keywords=options) if verb in VERBS:
-                meaning = _Meaning()
+                meaning = _Meaning({name: symbols(name) for name in names.split()})
                 given = tuple(meaning.of(each) for each in arguments)
                 call = VerbCall(verb, given, tuple((str(each.arg), meaning.of(each.value)) for each in options))
                 if text_of(call) == text:
                     return call
-    except (SyntaxError, ValueError, TypeError, ProgramError, RecursionError):
+    except (SyntaxError, ValueError, TypeError, LookupError, ProgramError, RecursionError, MemoryError):
         pass
     raise ValueError(f"no step: {text}")
 
 
-class _Meaning:
-    """What the arguments of one step mean: a name is one symbol everywhere."""
+def _names(call: VerbCall) -> str:
+    found = {value for each in (*call.arguments, *dict(call.options).values()) for value in symbols_in(each)}
+    return " ".join(dict.fromkeys(value.hint for value in sorted(found, key=lambda value: value.id)))
 
-    def __init__(self) -> None:
-        self._symbols: dict[str, Index] = {}
+
+class _Meaning:
+    """What the arguments of one step mean."""
+
+    def __init__(self, symbols: Mapping[str, Index]) -> None:
+        self._symbols = symbols
 
     def of(self, written: ast.expr) -> object:
         """What an argument, or a part of one, means."""
@@ -90,8 +96,6 @@ class _Meaning:
             case ast.Dict(keys=keys, values=values) if None not in keys:
                 return {self.of(key): self.of(value) for key, value in zip(keys, values, strict=True) if key}
             case ast.Name(id=name):
-                if name not in self._symbols:
-                    self._symbols[name] = symbols(name)
                 return self._symbols[name]
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return _BINARY[ast.Sub](0, self.of(operand))

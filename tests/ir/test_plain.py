@@ -3,15 +3,18 @@
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 
 import pytest
 
+from affdsl.ir import dialects
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.location import Location
-from affdsl.ir.plain import files_of, plain, restored
+from affdsl.ir.plain import _builders, _name, files_of, plain, restored
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
@@ -147,3 +150,10 @@ def test_a_location_and_constraints_are_kept_too():
     conditions = [op for op in walk(again(module)) if isinstance(op, affine.If)]
     assert [type(c) for op in conditions for c in op.condition] == [Constraint]
     assert conditions[0].location == Location("a.mlir", 1, 27)
+
+
+def test_every_class_of_operations_is_known():
+    """Also one of a new dialect: its module has to be in the table."""
+    modules = [import_module(f"affdsl.ir.dialects.{each.name}") for each in iter_modules(dialects.__path__)]
+    classes = [each for module in modules for each in vars(module).values() if isinstance(each, type)]
+    assert {_name(each) for each in classes if issubclass(each, Op)} <= _builders().keys()

@@ -351,7 +351,7 @@ def test_what_is_no_decision_for_this_kernel_is_replaced_in_silence(decided, mon
     nodes = right["module"]
     wrong = [
         b"", b"\xff", b"null", b"[]", b"{}", b"1e999", b"[" * 100_000, right | {"notes": 3}, right | {"notes": [3]},
-        right | {"steps": [["a"]]}, right | {"steps": [["a", 1]]}, right | {"warned": "no"}, right | {"module": []},
+        right | {"steps": [["a"]]}, right | {"steps": [["a", "", 1]]}, right | {"warned": "no"}, right | {"module": []},
         right | {"module": other["module"]}, right | {"module": [*nodes, 3]}, right | {"module": nodes[:-1]},
         right | {"module": [["builtins.exec", "print(1)"]]}, right | {"module": [*nodes[:-1], ["known", 0]]},
         right | {"module": [*nodes, ["func.Module", *nodes[-1][1:5], 10**9, 0, 0]]},
@@ -382,7 +382,7 @@ def test_steps_that_make_something_else_are_a_bug(decided, monkeypatch):
     """Nobody but a bug, or who writes into the cache, can make them: they are not shown as what made the kernel."""
     first = optimized(growth())
     content = json.loads(decision_of(first))
-    for steps in ([], [["nothing()", ""]], [['vectorize("i", 2)', ""]], [['vectorize("k", 2)', ""]]):
+    for steps in ([], [["nothing()", "", ""]], [['vectorize("i", 2)', "", ""]], [['vectorize("k", 2)', "", ""]]):
         payload = json.dumps(content | {"steps": steps}).encode()
         monkeypatch.setattr(Cache, "known", lambda *_, payload=payload: payload)
         made = optimized(growth())

@@ -69,7 +69,7 @@ def test_literals_are_python(argument):
 def test_expressions_of_symbols_are_written_with_their_names():
     M, N = af.symbols("M N")
     assert literal((N // 2 + M * 3, 4)) == "(3 * M + N // 2, 4)"
-    assert symbols_in((N // 2 + M * 3, 4)) == ("M", "N")
+    assert [value.hint for value in symbols_in((N // 2 + M * 3, 4))] == ["M", "N"]
 
 
 FUNCTION = """
