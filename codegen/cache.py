@@ -232,7 +232,7 @@ class Cache:
                 raise
         except OSError as error:
             warnings.warn(
-                f"cannot store {name} in the cache {self.folder}: {error.strerror}; the next process does that again "
+                f"cannot store {name} in the cache {self.folder}: {error.strerror}; the next process makes it again "
                 "(free some space there, or set AFFDSL_CACHE_DIR to a folder that can be written)",
                 stacklevel=4,
             )

@@ -351,7 +351,7 @@ def test_a_library_that_cannot_be_stored_is_used_all_the_same(folder: Path, comp
     shutil.rmtree(folder)
     assert cache.is_gone
     with pytest.warns(
-        UserWarning, match=r"cannot store .*: No such file or directory; the next process does that again"
+        UserWarning, match=r"cannot store .*: No such file or directory; the next process makes it again"
     ):
         assert answer(cache.library(compiler, source(1), FLAGS)) == 1
 

@@ -422,9 +422,7 @@ def test_a_full_disk_costs_only_what_is_not_remembered(decided, monkeypatch):
 
     monkeypatch.setattr(os, "rename", full)
     for number in (1, 2):
-        with pytest.warns(
-            UserWarning, match="cannot store .*No space left on device; the next process does that again"
-        ):
+        with pytest.warns(UserWarning, match="cannot store .*No space left on device; the next process makes it again"):
             optimized(growth())
         assert len(decided) == number
 

@@ -11,7 +11,7 @@ from affdsl import progress
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import runs_here
 from affdsl.codegen.roofline import Level, Roofline
-from affdsl.optimize import computing, forecast, timing, tuning
+from affdsl.optimize import computing, forecast, optimizer, timing, tuning
 from affdsl.optimize.candidates import VARIATIONS, Machine, candidates, expected, together, varied
 from affdsl.optimize.choices import AS_IT_WAS, NUMBERS, USUAL, Choices
 from affdsl.optimize.optimizer import chosen
@@ -323,6 +323,18 @@ def test_really_timed():
     y = np.zeros(70)
     fast(place, np.arange(5.0), y)
     np.testing.assert_array_equal(y, place)
+
+
+def test_what_won_is_not_decided_again(clock, monkeypatch):
+    """Nor when it was timed in another process: what recipes make of those numbers is kept, too."""
+    monkeypatch.setenv("AFFDSL_DECISIONS", "1")
+    first = tuned()
+    assert 'unroll_jam("i", 16)' in str(first.schedule)
+    monkeypatch.setattr(optimizer, "decided", None)
+    again = tuned()
+    assert "timed before, and remembered: nothing was timed now" in again.explain()
+    assert str(again) == str(first)
+    assert str(again.schedule) == str(first.schedule)
 
 
 # Sizes and arrays -----------------------------------------------------------------------------------------------------
