@@ -112,9 +112,10 @@ class _Plain:
     def __init__(self, files: Mapping[str, str] | None) -> None:
         self.nodes: list[Node] = []
         self.of_object: dict[int, int] = {}
-        """By the id of what lives as long as the operation."""
+        """By the id of what lives as long as this."""
         self._of_key: dict[object, int] = {}
         self._files = files
+        self._alive: list[object] = []
 
     def put(self, part: object) -> int:
         """The number of the node for a part."""
@@ -129,6 +130,7 @@ class _Plain:
         head, parts = self._taken_apart(part)
         number = self.node(head, parts, is_shared=not isinstance(part, Op))
         self.of_object[id(part)] = number
+        self._alive.append(part)  # the real part of a complex number is a new object, whose id would be another's soon
         return number
 
     def node(self, head: str, parts: Iterable[object], *, is_shared: bool = True) -> int:

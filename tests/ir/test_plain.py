@@ -91,6 +91,13 @@ def test_numbers_are_the_same_to_the_bit():
     assert difference(module, again(module)) == ""
 
 
+def test_complex_numbers_are_told_apart():
+    """Their parts are made when somebody asks for them, and may lie where those of another one lay."""
+    lines = [f"%{k} = complex.constant [{k}.5, -{k}.25] : complex<f64>" for k in range(50)]
+    module = parse("\n".join(["func.func @f() {", *lines, "return", "}"]))
+    assert str(again(module)) == str(module)
+
+
 def test_what_stands_in_an_expression_several_times_is_kept_once():
     """Written down as a tree, x mod n in x mod n in ... would be twice as long for each of them."""
     n, x = Value(INDEX, "n"), Value(INDEX, "x")
