@@ -29,7 +29,7 @@ from affdsl.optimize.recipes.unfit import RecipeWarning
 
 if TYPE_CHECKING:
     from affdsl.schedule.schedule import Schedule
-    from affdsl.schedule.written import Steps
+    from affdsl.schedule.written import Step
 
 KIND = "decided"
 """The end of the names of files."""
@@ -136,7 +136,7 @@ class _Asked:
                 if not isinstance(module, Module):
                     raise ValueError
                 verify(module)
-                taken = tuple((_text(step), _text(names), _text(error)) for step, names, error in steps)
+                taken = tuple((_text(step), _text(names), tuple(map(_text, why))) for step, names, why in steps)
                 schedule = cache(partial(self._replayed, here(), assigned_name(), taken, nodes))
                 found = Decided(module, schedule, tuple(map(_text, notes)), tuple(map(_text, warned)))
                 found.kernel(self._kernel)  # it has its arguments
@@ -155,14 +155,14 @@ class _Asked:
     def _plain(self, made: Kernel) -> list[object]:
         return [*plain(made.module, self._known, self._files)]
 
-    def _replayed(self, place: Location, name: str, steps: Steps, nodes: Sequence[object]) -> Schedule:
+    def _replayed(self, place: Location, name: str, steps: Sequence[Step], nodes: Sequence[object]) -> Schedule:
         """The schedule of the steps, which makes what was kept."""
         replayed: Callable[..., Schedule] = import_module("affdsl.optimize.replayed").replayed
         return replayed(self._kernel, place, name, steps, lambda made: self._plain(made) == nodes)
 
 
-def _written(schedule: Schedule) -> Steps:
-    written: Callable[[Schedule], Steps] = import_module("affdsl.schedule.written").written
+def _written(schedule: Schedule) -> Sequence[Step]:
+    written: Callable[[Schedule], Sequence[Step]] = import_module("affdsl.schedule.written").written
     return written(schedule)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from affdsl.errors import InternalError
 from affdsl.garbage import uncollected
@@ -15,10 +15,12 @@ from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.written import Steps, take
+from affdsl.schedule.written import Step, take
 
 
-def replayed(kernel: Kernel, place: Location, name: str, steps: Steps, is_same: Callable[[Kernel], bool]) -> Schedule:
+def replayed(
+    kernel: Kernel, place: Location, name: str, steps: Sequence[Step], is_same: Callable[[Kernel], bool]
+) -> Schedule:
     """The schedule of a kernel that takes steps at a place of the user's, where it has a name.
 
     Raises InternalError where a step is refused, or `is_same` says of the result that it is not what was kept.

@@ -4,42 +4,47 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from affdsl.errors import ProgramError
 from affdsl.lang.indices import Index, symbols
 from affdsl.lang.source import here
+from affdsl.passes.legality.words import Message
 from affdsl.schedule.history import Entry
 from affdsl.schedule.schedule import Schedule
 from affdsl.schedule.spelling import literal, symbols_in
 from affdsl.schedule.verbs import VERBS, VerbCall
 
-Steps = tuple[tuple[str, str, str], ...]
-"""Each step as text, the names of its symbols, the oldest first, by which terms are ordered, and why it was refused,
-without the place of whoever asked; an empty text if it was not."""
+Step = tuple[str, str, tuple[str, ...]]
+"""A step as text; the names of its symbols, the oldest first, by which terms are ordered; and why it was refused: the
+parts of the message but for the place of whoever asked, and none if it was not."""
 
 
-def written(schedule: Schedule) -> Steps:
+def written(schedule: Schedule) -> tuple[Step, ...]:
     """The steps of a schedule, taken and refused. Raises ValueError for one that nobody could read again."""
-    steps = []
+    steps: list[Step] = []
     for step in schedule._history:
-        place, text, names = f"{step.location}: ", text_of(step.call), _names(step.call)
+        text, names = text_of(step.call), _names(step.call)
         call_of(text, names)
-        if not step.error.startswith(place if step.error else ""):
-            raise ValueError(f"refused elsewhere: {step.error}")
-        steps.append((text, names, step.error.removeprefix(place)))
+        refusal = step.refusal
+        if refusal is not None and refusal.place != str(step.location):
+            raise ValueError(f"refused elsewhere: {refusal}")
+        why = () if refusal is None else (refusal.what, refusal.of, refusal.alternative, *refusal.reasons)
+        steps.append((text, names, why))
     return tuple(steps)
 
 
-def take(schedule: Schedule, steps: Steps) -> None:
+def take(schedule: Schedule, steps: Sequence[Step]) -> None:
     """Take steps of another schedule of the same kernel; those that were refused there are not tried.
 
     Raises ValueError for what are no steps, and as steps do for others.
     """
-    for text, names, error in steps:
+    for text, names, why in steps:
         call, now = call_of(text, names), schedule._now
-        if error:
-            schedule._history.append(Entry(call, here(), now.module, now.names, f"{here()}: {error}", now.gone))
+        if why:
+            what, of, alternative, *reasons = why
+            message = Message(str(here()), what, tuple(reasons), alternative, of)
+            schedule._history.append(Entry(call, here(), now.module, now.names, message, now.gone))
         else:
             schedule._take(call.verb, *call.arguments, **dict(call.options))
 

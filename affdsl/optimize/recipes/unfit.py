@@ -1,7 +1,14 @@
 """What a recipe raises where it does not fit, why a step was refused, in one line, and what says so to the user."""
 
-from affdsl.passes.legality.refusal import IllegalTransform
-from affdsl.schedule.loops import ScheduleError
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from affdsl.errors import ProgramError
+
+if TYPE_CHECKING:  # a decision that was kept needs neither steps nor isl
+    from affdsl.passes.legality.refusal import IllegalTransform
+    from affdsl.schedule.loops import ScheduleError
 
 
 class UnfitError(Exception):
@@ -23,12 +30,13 @@ def in_one_line(error: IllegalTransform | ScheduleError) -> str:
     """What was refused, and the first reason: the dependence, or what is not known. Not of which kernel.
 
     >>> from affdsl.ir.dialects.func import Module
+    >>> from affdsl.passes.legality.refusal import IllegalTransform
     >>> print(in_one_line(IllegalTransform(Module(()), "make i parallel", "a feeds b,\\ne.g. ...")))
     cannot make i parallel: a feeds b
     """
-    if isinstance(error, IllegalTransform):
-        what, more = f"cannot {error.message.what}", [*error.message.reasons]
-    else:
+    if isinstance(error, ProgramError):
         what, *more = (error.unplaced or str(error)).splitlines()
+    else:
+        what, more = f"cannot {error.message.what}", [*error.message.reasons]
     reasons = [line.strip().rstrip(",:") for line in more[:1] if not line.lstrip().startswith(("legal:", "e.g."))]
     return ": ".join([what, *reasons])
