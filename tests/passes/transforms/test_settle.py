@@ -50,6 +50,21 @@ def test_16_a_split_leaves_no_minimum_that_the_loops_around_decide():
     ]
 
 
+@af.kernel
+def clamped(A: af.f64[N, 8]):
+    with af.for_(N) as i, af.for_(af.min(i, 8)) as j:
+        A[i, j] = 1.0
+
+
+def test_loops_inside_of_one_with_new_bounds_are_settled_though_they_are_as_they_were():
+    assert lines(af.Schedule(clamped).split("i", 8)) == [
+        "i = 0 to min(N, 8)",
+        "  j = 0 to i",
+        "i_rest = 8 to N",
+        "  j_2 = 0 to 8",
+    ]
+
+
 def test_16_a_loop_of_one_iteration_becomes_its_body():
     s = af.Schedule(floyd).split("i", "k").peel("i_rest", first=1)
     assert lines(s) == [
