@@ -74,7 +74,8 @@ class Taken(Frozen):
     gone
         What became of those that it left out, because they run once or never.
     moved
-        The copies that stand for loops where these are no more, as in the parts of a loop that is distributed.
+        The copies that stand for loops where these are no more, as in the parts of a loop that is distributed: the
+        first new loop of the same name, which is how a schedule calls it, too.
     """
 
     step: Step

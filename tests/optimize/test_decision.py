@@ -230,11 +230,11 @@ def test_cells_of_a_notebook_have_other_files_in_each_process(decided):
     made = []
     for process in (17, 18):
         names = {"af": af, "N": N}
-        exec(compile(text, f"/tmp/ipykernel_{process}/{7 * process}.py", "exec"), names)
+        exec(compile(text, f"/ipykernel_{process}/{7 * process}.py", "exec"), names)
         made.append(optimized(names["f"]))
     assert len(decided) == 1
     files = [{op.location.file for op in walk(each.func) if op.location is not None} for each in made]
-    assert files == [{"/tmp/ipykernel_17/119.py"}, {"/tmp/ipykernel_18/126.py"}]
+    assert files == [{"/ipykernel_17/119.py"}, {"/ipykernel_18/126.py"}]
     assert said(made[0])[2:] == said(made[1])[2:]
 
 
