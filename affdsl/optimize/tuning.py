@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import monotonic
 
 from affdsl.codegen.native import runs_here
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
-from affdsl.ir.types import ComplexType, FloatType, IntegerType
 from affdsl.kernel import Kernel
-from affdsl.lang.annotations import ArrayType
 from affdsl.lang.source import problem
 from affdsl.optimize import decision, timing
-from affdsl.optimize.candidates import MOST, Machine, candidates, together
+from affdsl.optimize.candidates import MOST, to_be_timed, together, with_other_numbers
 from affdsl.optimize.choices import AS_IT_WAS, USUAL, Choices, Watched
 from affdsl.optimize.decision import Decided
-from affdsl.optimize.forecast import expected
+from affdsl.optimize.forecast import cycles_of, expected
+from affdsl.optimize.machine import usual
 from affdsl.optimize.optimizer import decided
 from affdsl.optimize.options import Options
 from affdsl.optimize.remembered import Outcome, key_of, recall, remember
 from affdsl.optimize.timing import spelled
 from affdsl.optimize.trial import Trial, growing, require_runs, require_tunable, trial
+from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.progress import progress
 
 BUDGET = 60.0
@@ -173,7 +175,8 @@ class _Search:
     def _candidates(self, asked: Set[str]) -> Iterator[Choices]:
         """The usual choices, as many others as are to be timed, and the two best numbers together."""
         yield USUAL
-        for choices in candidates(asked, self.options, self._machine()):
+        yield from to_be_timed(asked, self.options)
+        for choices in self._promising(with_other_numbers(asked), monotonic() + BUDGET / 4):
             if len(self.times) == MOST:
                 break
             yield choices
@@ -181,16 +184,33 @@ class _Search:
         if both is not None:
             yield both
 
+    def _promising(self, found: Sequence[Choices], end: float) -> list[Choices]:
+        """Those choices that make another kernel, the ones first that the model expects to be fast, until some time."""
+        cycles: dict[Choices, float] = {}
+        for choices in found:
+            if monotonic() > end:
+                break
+            if self._is_new(choices) and self.trial is not None:
+                with suppress(UncountedError):
+                    kernel = self.made[choices].kernel(self.kernel)
+                    cycles[choices] = cycles_of(kernel, self.trial.sizes, usual(self.options.target))
+        return sorted((each for each in found if each in self.made), key=lambda each: cycles.get(each, inf))
+
+    def _is_new(self, choices: Choices) -> bool:
+        """Whether what comes of some choices comes of no others; it is kept then."""
+        made = decided(self.kernel, _with(self.options, choices))
+        if any(str(made.schedule()) == str(other.schedule()) for other in self.made.values()):
+            return False
+        self.made[choices] = made
+        return True
+
     def _timed(self, choices: Choices) -> Kernel | None:
         """A candidate, after a first look at how long it takes; None if it is none."""
         if choices == AS_IT_WAS and self.times.get(USUAL, 0.0) > TOO_LONG:
             self.refused[choices] = f"a call that is optimized takes {spelled(self.times[USUAL])} already"
             return None
-        if choices not in self.made:
-            made = decided(self.kernel, _with(self.options, choices))
-            if any(str(made.schedule()) == str(other.schedule()) for other in self.made.values()):
-                return None
-            self.made[choices] = made
+        if choices not in self.made and not self._is_new(choices):
+            return None
         kernel = self.made[choices].kernel(self.kernel)
         try:
             on = self._large_enough(kernel) if self.trial is None else self.trial
@@ -229,11 +249,3 @@ class _Search:
             raise problem(ProgramError, why, f"say for which: tune={{{shown}}}") from None
         assert self.trial is not None
         return self.trial
-
-    def _machine(self) -> Machine:
-        """What the model knows."""
-        types = [p.type for p in self.kernel.program.parameters if isinstance(p.type, ArrayType)]
-        elements = [type.memref.element for type in types]
-        bits = [type.width for type in elements if isinstance(type, FloatType | IntegerType | ComplexType)]
-        longest = max(self.trial.sizes.values(), default=1) if self.trial is not None else 1000
-        return Machine(self.options.target, max(bits, default=64), longest * sum(bits) // 8, self.options.contract)

@@ -11,8 +11,8 @@ from affdsl import progress
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import runs_here
 from affdsl.codegen.roofline import Level, Roofline
-from affdsl.optimize import computing, forecast, optimizer, timing, tuning
-from affdsl.optimize.candidates import VARIATIONS, Machine, candidates, expected, together, varied
+from affdsl.optimize import forecast, optimizer, timing, tuning
+from affdsl.optimize.candidates import VARIATIONS, to_be_timed, together, varied, with_other_numbers
 from affdsl.optimize.choices import AS_IT_WAS, NUMBERS, USUAL, Choices
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
@@ -96,7 +96,6 @@ def machine(monkeypatch):
     monkeypatch.setattr(forecast, "roofline", lambda threads: Roofline(threads, {"f32": 6.4e10, "f64": 3.2e10}, levels))
     monkeypatch.setattr(forecast, "most_threads", lambda: 2)
     monkeypatch.setattr(forecast, "native_target", lambda: targets()["avx2"])
-    monkeypatch.setattr(computing, "native_target", lambda: targets()["avx2"])
 
 
 def tuned(kernel=row_sums, tune=None, **options):
@@ -138,24 +137,11 @@ def test_kernels_do_the_same_whatever_is_chosen(kernel, numbers):
 
 
 def test_only_what_recipes_asked_for_is_varied():
-    options = Options(targets()["avx2"], threads=2)
-    found = candidates({"sums", "outer_vectors"}, options, Machine(options.target))
-    assert found[:3] == [AS_IT_WAS, Choices(most_threads=1), Choices(left_out=("outer",))]
-    assert {name for each in found[3:] for name in each.numbers()} == {"sums", "outer_vectors"}
+    asked = {"sums", "outer_vectors"}
+    found = to_be_timed(asked, Options(targets()["avx2"], threads=2))
+    assert found == [AS_IT_WAS, Choices(most_threads=1), Choices(left_out=("outer",))]
+    assert {name for each in with_other_numbers(asked) for name in each.numbers()} == asked
     assert set().union(*(row.keys() for row in VARIATIONS)) <= set(NUMBERS)
-
-
-def test_the_model_counts_registers_and_what_comes_from_memory():
-    wide, narrow = Machine(targets()["avx512"], contract=True), Machine(targets()["avx2"])
-    of_sums = {n: expected(Choices(sums=n), {"sums"}, narrow) for n in (2, 8, 32)}
-    assert of_sums[8] < of_sums[2], "one addition waits for another"
-    assert of_sums[8] < of_sums[32], "there are 16 registers"
-    tile = {n: expected(Choices(register_rows=n), {"product_terms"}, wide) for n in (1, 2, 8)}
-    assert tile[8] < tile[2] < tile[1], "loads and waiting count for more in small tiles"
-    longer = Machine(targets()["avx2"], row=1 << 20)
-    steps = [expected(Choices(sweep_steps=n), {"sweep_steps"}, each) for each in (narrow, longer) for n in (4, 16)]
-    assert steps[1] < steps[0], "what a tile holds comes from memory once for all of its steps"
-    assert steps[2] == steps[3], "no tile of such rows stays in the cache"
 
 
 def test_two_numbers_that_are_better_are_tried_together():
