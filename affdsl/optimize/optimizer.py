@@ -18,11 +18,13 @@ from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
 from affdsl.optimize import roots, versions
 from affdsl.optimize.decision import Decided
+from affdsl.optimize.machine import usual
 from affdsl.optimize.nests import bits_in_register, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
+from affdsl.optimize.search import WORTH, Candidate, fastest
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
@@ -172,16 +174,43 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
     if bounds > MOST_BOUNDS:
         return s, "", [f"{root}: as it was; recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}"]
     left_out: Notes = []
-    for name in roots.BOOK:
-        if name not in options.choices.left_out:
-            said: Notes = []
-            with _recipe(f"{name} of {root}", left_out):
-                made, said = roots.take(name, copy(s), root, options)
-            if said and is_long(made, s, MOST):
-                left_out.append(f"{name} of {root}: left out, since {TOO_LONG}")
-            elif said:
-                return made, name, [*left_out, *said]
+    best, slower = fastest(_candidates(s, root, options, left_out))
+    if best is not None and "reassociate=True" in _said_by(best, s):
+        strict, _ = fastest(_candidates(s, root, replace(options, reassociate=False), []))
+        if strict is not None and 0 < strict.ratio < WORTH * best.ratio:
+            best = strict
+    if best is not None:
+        return best.schedule, best.name, [*left_out, *best.notes]
+    if slower:
+        left_out += [f"{_place(s, root)}: as it was; the model expects of each candidate that it would be slower"]
+        left_out += [f"    {each}: {'; '.join(each.notes)}" for each in slower]
     return s, "", [*left_out, *_as_written(s, root)]
+
+
+def _candidates(s: Schedule, root: str, options: Options, left_out: Notes) -> Iterator[Candidate]:
+    """What the recipes that fit make of an outermost loop; those of which a step is refused are noted."""
+    machine = usual(options.target)
+    for name in roots.BOOK:
+        if name in options.choices.left_out:
+            continue
+        said: Notes = []
+        with _recipe(f"{name} of {root}", left_out):
+            made, said = roots.take(name, copy(s), root, options)
+        if said and is_long(made, s, MOST):
+            left_out.append(f"{name} of {root}: left out, since {TOO_LONG}")
+        elif said:
+            yield Candidate(name, made, s, (*said,), machine)
+
+
+def _said_by(candidate: Candidate, before: Schedule) -> str:
+    """The steps of a candidate as text."""
+    return "\n".join(str(step.call) for step in candidate.schedule.steps[len(before.steps) :])
+
+
+def _place(s: Schedule, root: str) -> str:
+    """An outermost loop, with those inside of it, and its place in the source."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    return f"{', '.join(names_in(s, root))} ({row.location})"
 
 
 def _bounds(loop: Op) -> int:

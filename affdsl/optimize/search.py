@@ -1,0 +1,73 @@
+"""Chooses among the candidates of a nest by what the model says of them; the loops as written are always one.
+
+The first candidate is taken at once if the model has nothing against it, which is so of nearly all nests. Where it
+expects the loops as written to be faster, the others are made, and the fastest is taken. Where sums may be made in
+another order, those in the order of the text are a candidate, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from affdsl.frozen import Frozen
+from affdsl.optimize.machine import Machine
+from affdsl.optimize.model.schedules import cycles_of, standing_in
+from affdsl.passes.analysis.iterations import UncountedError
+from affdsl.schedule.schedule import Schedule
+
+SLOWER = 1.4
+"""So many times as long as the loops as written a candidate may take by the model: it is no more exact than that."""
+WORTH = 0.9
+"""A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
+AS_WRITTEN = "the loops as written"
+
+
+class Candidate(Frozen):
+    """What comes of a nest.
+
+    Attributes
+    ----------
+    name
+        The recipe that makes it.
+    before
+        The schedule in which the nest is as it was written.
+    notes
+        What was done.
+    """
+
+    name: str
+    schedule: Schedule
+    before: Schedule
+    notes: tuple[str, ...]
+    machine: Machine
+
+    @cached_property
+    def ratio(self) -> float:
+        """How many times as long as the loops as written it takes; 0 where nobody knows."""
+        new = standing_in(self.schedule, but_not_in=self.before)
+        old = standing_in(self.before, but_not_in=self.schedule)
+        try:
+            written = cycles_of(self.before, old, self.machine)
+            return cycles_of(self.schedule, new, self.machine) / max(1.0, written)
+        except UncountedError:
+            return 0.0
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the model expects the loops as written to be faster."""
+        return self.ratio > SLOWER
+
+    def __str__(self) -> str:
+        known = f"{self.ratio:.2g} times as long as {AS_WRITTEN}" if self.ratio else "data decides how long"
+        return f"{self.name}: {known}"
+
+
+def fastest(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
+    """The first candidate that is not slower than the loops as written, or else none, and those before it."""
+    slower: list[Candidate] = []
+    for each in candidates:
+        if not each.is_slower:
+            return each, slower
+        slower.append(each)
+    return None, slower
