@@ -1,0 +1,140 @@
+"""How well the model of `optimize()` knows what takes long: its rank correlation with times that are measured.
+
+python -m benchmarks.model
+python -m benchmarks.model polybench patterns --compiler clang --times times.jsonl
+
+Each kernel is called as it was written, optimized in the order of the text, and with everything allowed, on one thread.
+The time is that inside of C. Times are kept in a file, and not measured again: so a change of the model is seen at
+once, and what was cut short goes on. Kernels whose data decide how often loops run are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from shutil import which
+from statistics import median, pstdev
+
+import numpy as np
+
+import affdsl as af
+from affdsl.errors import AffdslError
+from affdsl.optimize.forecast import seconds_of
+from affdsl.passes.analysis.iterations import UncountedError
+from benchmarks.ratchet.programs import SUITES, Raced, programs
+from benchmarks.ratchet.worker import BEHIND, PERMISSIONS, placed
+
+ROWS = {"written": None, "strict": (), "all": PERMISSIONS}
+SIZES = ("as it is", "SMALL", "MEDIUM")
+COMPILERS = {"gcc": ("gcc",), "clang": ("clang-22", "clang")}
+WORST = 4
+"""So many kernels of each row are shown that the model is wrong about."""
+
+
+@dataclass(frozen=True)
+class Time:
+    """What one kernel takes, in seconds."""
+
+    suite: str
+    size: str
+    row: str
+    name: str
+    compiler: str
+    seconds: float
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Measure what is not known yet, and print how well the model knows it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.model", description="How good the model is.")
+    parser.add_argument("suite", nargs="*", help=f"only these of {', '.join(SUITES)}")
+    parser.add_argument("--compiler", choices=sorted(COMPILERS), default="gcc")
+    parser.add_argument("--times", type=Path, default=Path("model-times.jsonl"), help="where times are kept")
+    given = parser.parse_args(words)
+    command = next(filter(None, map(which, COMPILERS[given.compiler])), None)
+    if command is None:
+        parser.error(f"there is no {given.compiler}")
+    os.environ |= {"AFFDSL_CC": command, "OMP_NUM_THREADS": "1"}
+    warnings.simplefilter("ignore")
+    known = {_key(each): each for each in _kept(given.times)}
+    for suite in given.suite or SUITES:
+        found: dict[tuple[str, str], list[tuple[Time, float]]] = defaultdict(list)
+        with given.times.open("a", encoding="utf-8") as file:
+            for program in programs(suite):
+                for time, expected in _of(program, given.compiler, known, file.write):
+                    found[time.size, time.row].append((time, expected))
+        for (size, row), pairs in sorted(found.items()):
+            print(_line(f"{suite}, {size}, {row}", pairs), flush=True)
+        for size in sorted({size for size, _ in found}):
+            print(_line(f"{suite}, {size}", [pair for (each, _), all in found.items() for pair in all if each == size]))
+
+
+def _kept(path: Path) -> Iterator[Time]:
+    if path.exists():
+        yield from (Time(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines())
+
+
+def _key(time: Time) -> tuple[str, ...]:
+    return time.suite, time.size, time.row, time.name, time.compiler
+
+
+def _of(
+    program: Raced, compiler: str, known: dict[tuple[str, ...], Time], write: Callable[[str], object]
+) -> Iterator[tuple[Time, float]]:
+    """The times of a kernel, and what the model expects."""
+    for row, allowed in ROWS.items():
+        try:
+            kernel = program.kernel
+            if allowed is not None:
+                kernel = kernel.optimize(threads=1, **dict.fromkeys(allowed, True))
+            for size in (size for size in program.arguments if size in SIZES):
+                arguments = program.arguments[size]()
+                expected = seconds_of(kernel, arguments, copied=True)
+                key = program.suite, size, row, program.name, compiler
+                if key not in known:
+                    known[key] = Time(*key, _measured(kernel, arguments))
+                    write(json.dumps(asdict(known[key])) + "\n")
+                yield known[key], expected
+        except UncountedError:
+            continue
+        except AffdslError as error:
+            print(f"{program.name}, {row}: {str(error).splitlines()[0]}", file=sys.stderr)
+
+
+def _measured(kernel: af.Kernel, arguments: Sequence[object]) -> float:
+    """The fastest of some calls, without what Python does around them."""
+    copies = placed([x.copy() if isinstance(x, np.ndarray) else x for x in arguments], BEHIND)
+    return kernel.profile(*copies).whole.fastest
+
+
+def correlation(one: Sequence[float], other: Sequence[float]) -> float:
+    """Spearman's rank correlation.
+
+    >>> correlation([1, 2, 3, 4], [10, 20, 30, 40]), correlation([1, 2, 3], [3, 2, 1])
+    (1.0, -1.0)
+    """
+    ranks = [np.argsort(np.argsort(each, kind="stable"), kind="stable") for each in (one, other)]
+    return round(float(np.corrcoef(*ranks)[0, 1]), 3)
+
+
+def _line(name: str, pairs: Sequence[tuple[Time, float]]) -> str:
+    """How well the times of some kernels are known, and of which of them least."""
+    ratios = sorted((math.log2(expected / time.seconds), time.name, time.row) for time, expected in pairs)
+    rank = correlation([time.seconds for time, _ in pairs], [expected for _, expected in pairs])
+    middle, spread = median(ratio for ratio, *_ in ratios), pstdev(ratio for ratio, *_ in ratios)
+    worst = [f"{kernel} ({2**ratio:.2f})" for ratio, kernel, _ in (*ratios[: WORST // 2], *ratios[-WORST // 2 :])]
+    return (
+        f"{name}: {len(pairs)} kernels, rank correlation {rank:.3f}; {2**middle:.2f} of the time is expected in the "
+        f"middle, with a deviation of {2**spread:.2f} times; farthest off: {', '.join(worst)}"
+    )
+
+
+if __name__ == "__main__":
+    main()
