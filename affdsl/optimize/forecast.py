@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from affdsl.codegen.native import native_target
-from affdsl.codegen.roofline import Level, Roofline, most_threads, roofline
+from affdsl.codegen.roofline import Roofline, most_threads, roofline
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
@@ -16,16 +15,17 @@ from affdsl.ir.types import MemRefType
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.trace import Program
-from affdsl.optimize.compared import lines_begin
-from affdsl.optimize.computing import slots
-from affdsl.optimize.moving import Moving
+from affdsl.optimize.machine import Machine, measured
+from affdsl.optimize.model.cost import Cost, Model
+from affdsl.optimize.model.schedules import lines_begin
 from affdsl.optimize.timing import spelled
 from affdsl.optimize.trial import numbers_of, symbols_of
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
 from affdsl.passes.analysis.touched import joined, summary
 from affdsl.passes.analysis.work import flops, flops_by_type, functions
 from affdsl.seeing.counting import counted
-from affdsl.seeing.nests import Nest, nests_of
+from affdsl.seeing.nests import Nest, Nests, nests_of
+from affdsl.seeing.profile import Call
 
 
 class Expected(FrozenValue):
@@ -136,17 +136,14 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
     for why in found.why.values():
         raise UncountedError(why)
     nests = nests_of(kernel.module, width=native_target().width)
-    known, shapes = _arguments(kernel.program, names)
-    known |= lines_begin(nests.module)
     threads = most_threads() if any(nest.is_parallel for nest in nests.found) else 1
-    roofs = {count: roofline(count) for count in {1, threads}}
     work = sum((each for each in found.work.values() if each is not None), found.beside)
-    whole, roof = summary(joined(found.footprints.values())), roofs[threads]
+    whole, roof = summary(joined(found.footprints.values())), roofline(threads)
     level = roof.level(whole.together)
     computing = sum(count / roof.flops.get(type, roof.flops["f32"]) for type, count in flops_by_type(work).items())
     moving = whole.moved / level.bandwidth
-    of, by_op = Iterations(nests.module, known, shapes), {nest.op: nest for nest in nests.found}
-    running = _running(of, nests.module.functions[-1].body, {v: v for v in shapes}, by_op)
+    machine = measured(native_target(), roofline(1))
+    costs = _costs(nests, *_arguments(kernel.program, names), machine)
     return Forecast(
         sizes=names,
         flops=flops(work),
@@ -154,9 +151,21 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
         bytes_moved=whole.moved,
         at_best=max(computing, moving),
         bound="computing" if computing > moving else level.name,
-        nests=tuple(_expected(of, nest, _needed(roofs, nest, threads, level), arrays) for nest, arrays in running),
+        nests=tuple(_expected(nest, cost, machine, roof) for nest, cost in costs),
         threads=threads,
     )
+
+
+def seconds_of(kernel: Kernel, arguments: Sequence[object], *, copied: bool = False) -> float:
+    """How long a call ought to take on one thread, whose arrays are `copied` before, so that other bytes come between.
+
+    Raises UncountedError where data decides how often loops run.
+    """
+    call = Call(kernel.program, kernel.check(), tuple(arguments), {})
+    nests = nests_of(kernel.module, width=native_target().width)
+    machine = measured(native_target(), roofline(1))
+    found = _costs(nests, call.known, call.shapes, machine, copied=copied)
+    return sum(cost.cycles for _, cost in found) / machine.clock
 
 
 def _arguments(program: Program, names: Mapping[str, int]) -> tuple[dict[Value, int], dict[Value, Sequence[int]]]:
@@ -196,19 +205,42 @@ def _chosen(of: Iterations, op: Op) -> list[Block]:
     return [*op.blocks()]
 
 
-def _needed(roofs: Mapping[int, Roofline], nest: Nest, threads: int, level: Level) -> Roofline:
-    """The roofline of a nest, without what lies beyond the level that holds all arrays: they are there from before."""
-    roof = roofs[threads if nest.is_parallel else 1]
-    return replace(roof, levels=roof.levels[: 1 + [each.name for each in roof.levels].index(level.name)])
+def cycles_of(kernel: Kernel, sizes: Mapping[str, object], machine: Machine) -> float:
+    """How many cycles a call of a kernel ought to take on one thread of a machine. Nothing is measured.
+
+    Raises ProgramError for sizes that are missing or are none, UncountedError where data decides how often loops run.
+    """
+    names = numbers_of(kernel.program, sizes, "explain")
+    nests = nests_of(kernel.module, width=machine.target.width)
+    return sum(cost.cycles for _, cost in _costs(nests, *_arguments(kernel.program, names), machine))
 
 
-def _expected(of: Iterations, nest: Nest, roof: Roofline, arrays: Mapping[Value, Value]) -> Expected:
-    rate = roof.flops["f64"] / (2 * native_target().lanes(64))  # instructions, on all lanes of a register at once
-    caches = [level.bytes for level in roof.levels[:-1] if level.bytes is not None]
-    moved = Moving(of).moved(nest.op, {}, arrays, caches)
-    times = [bytes / beyond.bandwidth for bytes, beyond in zip(moved, roof.levels[1:], strict=True)]
-    moving, level = max(zip(times, (beyond.name for beyond in roof.levels[1:]), strict=True), default=(0.0, ""))
-    return Expected(f"{nest.name} ({nest.op.location})", slots(of, nest.op, one()) / rate, moving, level)
+def _costs(
+    nests: Nests,
+    known: Mapping[Value, int],
+    shapes: Mapping[Value, Sequence[int]],
+    machine: Machine,
+    *,
+    copied: bool = False,
+) -> Iterator[tuple[Nest, Cost]]:
+    """What the model says of the nests that run."""
+    model = Model(nests.module, {**known, **lines_begin(nests.module)}, shapes, machine)
+    by_op = {nest.op: nest for nest in nests.found}
+    for nest, arrays in _running(model.iterations, nests.module.functions[-1].body, {v: v for v in shapes}, by_op):
+        yield nest, model.of(nest.op, arrays, beside=model.touched if copied else 0.0)
+
+
+def _expected(nest: Nest, cost: Cost, machine: Machine, roof: Roofline) -> Expected:
+    """How long a nest takes here; threads share the work of one that is parallel."""
+    threads = roof.threads if nest.is_parallel else 1
+    beyond = [*zip(cost.moving, machine.levels[1:], roof.levels[1:], strict=True)]
+    times = [
+        (cycles / machine.clock * (1 if threads == 1 else alone.rate * machine.clock / together.bandwidth), alone.name)
+        for cycles, alone, together in beyond
+    ]
+    moving, name = max(times, default=(0.0, ""))
+    computing = cost.computing / machine.clock / threads + (machine.wake / machine.clock if threads > 1 else 0.0)
+    return Expected(f"{nest.name} ({nest.op.location})", computing, moving, name)
 
 
 def _counted(count: float, unit: str) -> str:

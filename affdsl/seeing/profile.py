@@ -175,7 +175,7 @@ def profile(
     given: object = repeats
     if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 1):
         raise problem(ProgramTypeError, f"repeats is {repeats!r}", "it is how often the call is measured: 1 or more")
-    call = _Call(program, bounds, arguments, keywords)
+    call = Call(program, bounds, arguments, keywords)
     width = native_target().width if has_vectors(program.module) else None
     nests = nests_of(program.module, width=width, inside=inside)
     clocks = Instruments({nest.op: k for k, nest in enumerate(nests.found, 1)})
@@ -200,7 +200,7 @@ def profile(
     return _profile(program, call, nests.found, known, taken)
 
 
-class _Call:
+class Call:
     """The arguments of a call, and what they say of its sizes."""
 
     def __init__(
@@ -238,7 +238,7 @@ class _Runner:
     """A copy of a kernel with instruments, and the arguments with which it is called."""
 
     def __init__(
-        self, call: _Call, module: Module, instruments: Instruments, *, in_place: bool = False, is_serial: bool = False
+        self, call: Call, module: Module, instruments: Instruments, *, in_place: bool = False, is_serial: bool = False
     ) -> None:
         cache, sites = default_cache(), Sites()
         compiler = cache.compiler()
@@ -267,7 +267,7 @@ class _Runner:
 
 
 def _profile(
-    program: Program, call: _Call, nests: Sequence[Nest], known: Counted, taken: Sequence[Sequence[int]]
+    program: Program, call: Call, nests: Sequence[Nest], known: Counted, taken: Sequence[Sequence[int]]
 ) -> Profile:
     whole = joined(known.footprints.values())
     threads = most_threads() if any(nest.is_parallel for nest in nests) else 1

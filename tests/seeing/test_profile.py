@@ -12,7 +12,7 @@ from affdsl.seeing import profile as module
 from affdsl.seeing.copies import copies
 from affdsl.seeing.counting import while_running
 from affdsl.seeing.nests import nests_of
-from affdsl.seeing.profile import _Call, _Runner
+from affdsl.seeing.profile import Call, _Runner
 from benchmarks.polybench.suite import SUITE
 from examples.spmv import spmv
 from examples.unsharp_sobel import unsharp_sobel
@@ -158,7 +158,7 @@ def test_the_same_is_counted_by_loops_and_by_a_run():
 def same_counts(kernel, given):
     """Counted without a run, and by counters in C: for each nest the same."""
     nests, found = found_in(kernel, given)
-    call = _Call(kernel.program, kernel.check(), given, {})
+    call = Call(kernel.program, kernel.check(), given, {})
     everywhere = nests_of(kernel.module, everywhere=True)
 
     def run(counters, count):

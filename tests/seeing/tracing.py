@@ -17,7 +17,7 @@ from affdsl.passes.analysis.touched import Touched, joined, summary
 from affdsl.passes.analysis.work import Work
 from affdsl.seeing.counting import Counted, counted
 from affdsl.seeing.nests import Nests, nests_of
-from affdsl.seeing.profile import _Call
+from affdsl.seeing.profile import Call
 
 
 @dataclass
@@ -86,7 +86,7 @@ def traced(kernel: af.Kernel, arguments: tuple[object, ...]) -> Trace:
 
 def found_in(kernel: af.Kernel, arguments: tuple[object, ...], *, width: int | None = None) -> tuple[Nests, Counted]:
     """What is counted of the nests of a call, without a run."""
-    call = _Call(kernel.program, kernel.check(), arguments, {})
+    call = Call(kernel.program, kernel.check(), arguments, {})
     nests = nests_of(kernel.module, width=width)
     return nests, counted(nests, call.known, call.shapes)
 

@@ -21,7 +21,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import operands_first, walk
 from affdsl.ir.types import F32, I1, INDEX, MemRefType
 from affdsl.mlir.readers import parse
-from affdsl.optimize.moving import Moving
+from affdsl.optimize.model.moving import Moving
 from affdsl.passes.analysis.bounds.claims import divisions
 from affdsl.passes.analysis.conditions import alternatives, is_computed
 from affdsl.passes.analysis.domain import Scope

@@ -13,7 +13,10 @@ from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import affine_exprs, walk
 from affdsl.ir.types import FloatType
-from affdsl.optimize.compared import instructions
+from affdsl.optimize.machine import Machine, usual
+from affdsl.optimize.model.chains import cycles_waiting
+from affdsl.optimize.model.schedules import cycles
+from affdsl.optimize.model.units import cycles_computing
 from affdsl.optimize.nests import (
     Nest,
     is_library_call,
@@ -26,7 +29,6 @@ from affdsl.optimize.nests import (
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import jammed, lines, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
-from affdsl.optimize.waiting import cycles_computing, cycles_waiting
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.passes.analysis.scheduler import Band, Parts, UnscheduledError, schedule_of
@@ -81,7 +83,7 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             raise UnfitError("data decides which way an iteration goes, which is guessed wrong more often for several")
         made, said = _apart(s, root, options) if isinstance(found, Parts) else _ordered(made, root, found, options)
         waits = isinstance(found, Band) and _has_floats(require_loop(s, root))
-        if _gain(made, s) < (NO_SLOWER if waits else CLEARLY):
+        if _gain(made, s, usual(options.target)) < (NO_SLOWER if waits else CLEARLY):
             raise UnfitError("that is not expected to be faster")
     except (UnfitError, IllegalTransform, ScheduleError) as error:
         why = str(error) if isinstance(error, UnfitError) else in_one_line(error)
@@ -259,7 +261,9 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             nest, said = _nest(made, names[0]), f"{nest.name(inner)} runs innermost; "
     if not is_recurrence(nest, nest.innermost):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait for none before them")
-    if _has_floats(nest.innermost) and cycles_waiting(nest.innermost) < LONGER * cycles_computing(nest.innermost):
+    machine = usual(options.target)
+    waiting, computing = cycles_waiting(nest.innermost, machine), cycles_computing(nest.innermost, machine)
+    if _has_floats(nest.innermost) and waiting < LONGER * computing:
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait no longer than they compute")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
     if options.threads > 1 and not nest.around and lines.divides(nest.innermost):
@@ -281,10 +285,10 @@ def _has_floats(loop: affine.For) -> bool:
     return any(isinstance(op, affine.Store) and isinstance(op.value.type, FloatType) for op in walk(loop))
 
 
-def _gain(s: Schedule, before: Schedule) -> float:
+def _gain(s: Schedule, before: Schedule, machine: Machine) -> float:
     """How many times faster a schedule is expected to be than another one; 0 where data decides that."""
     try:
-        return instructions(before) / max(1.0, instructions(s))
+        return cycles(before, machine) / max(1.0, cycles(s, machine))
     except UncountedError:
         return 0.0
 

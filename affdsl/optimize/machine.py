@@ -1,0 +1,110 @@
+"""What a core does in a cycle, and how far its caches are: all that is known of a machine, in one place.
+
+The figures are those of cores with registers of 256 bits as makers and measurements give them (Zen 3, Skylake; Fog,
+"Instruction tables"; uops.info): they tell programs apart, and are not those of one model. Caches are those of the
+target; `measured` has the clock and the bandwidths of this machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from affdsl.codegen.roofline import Roofline
+from affdsl.codegen.targets.target import Target
+from affdsl.frozen import FrozenValue
+
+USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
+"""Bytes of the caches of a machine that nobody asked: the nearest, the second and the last one."""
+USUAL_RATES = (32.0, 12.0, 5.0)
+"""Bytes a cycle that come to the nearest cache from the second one, from the last one, and from memory."""
+
+
+class Level(FrozenValue):
+    """A cache, or the memory.
+
+    Attributes
+    ----------
+    bytes
+        How many it holds; None of the memory.
+    rate
+        How many of them one core gets from it in a cycle.
+    """
+
+    name: str
+    bytes: int | None
+    rate: float
+
+
+class Machine(FrozenValue):
+    """A core and what it shares with others; times are in cycles.
+
+    Attributes
+    ----------
+    levels
+        The caches, the nearest first, and the memory.
+    clock
+        Cycles a second.
+    issue
+        How many operations of any kind a core begins in a cycle.
+    floats, integers, loads, stores, moves
+        How many of each kind it begins at most; moves go between lanes of registers.
+    turn
+        How long a loop takes for an iteration at least.
+    entry
+        How long it takes to begin and end a loop.
+    sum, product, quotient, function
+        After which time the result is there; of functions such as exp those that nothing better is known of.
+    forward
+        After which time an element is loaded that was stored just before.
+    blocked
+        The same where a vector is loaded of which a part was stored just before: it waits until that is in the cache.
+    masked_store
+        How long a store under a mask takes.
+    window
+        How many operations are looked at beyond the oldest one that waits.
+    miss
+        How much time is lost by a branch that was not foreseen.
+    wake
+        How long it takes until threads run that waited for work.
+    line
+        Bytes of a line of the caches.
+    """
+
+    target: Target
+    levels: tuple[Level, ...]
+    clock: float = 3.0e9
+    issue: float = 4.0
+    floats: float = 2.0
+    integers: float = 3.0
+    loads: float = 2.0
+    stores: float = 1.0
+    moves: float = 1.0
+    turn: float = 1.5
+    entry: float = 6.0
+    sum: float = 3.0
+    product: float = 3.5
+    quotient: float = 13.0
+    function: float = 40.0
+    forward: float = 5.0
+    blocked: float = 20.0
+    masked_store: float = 16.0
+    window: float = 200.0
+    miss: float = 15.0
+    wake: float = 6000.0
+    line: int = 64
+
+
+def usual(target: Target) -> Machine:
+    """A machine as they usually are, with the caches of a target: what is chosen for it is chosen on all machines."""
+    sizes = target.caches or USUAL_CACHES
+    rates = (0.0, *USUAL_RATES[:-1])
+    levels = [Level(f"L{k}", size, rate) for k, (size, rate) in enumerate(zip(sizes, rates, strict=False), 1)]
+    masked = 1.0 if target.has_masks else Machine.__dataclass_fields__["masked_store"].default
+    return Machine(target, (*levels, Level("memory", None, USUAL_RATES[-1])), masked_store=masked)
+
+
+def measured(target: Target, roof: Roofline) -> Machine:
+    """This machine, where its roofline was measured on one thread."""
+    clock = roof.flops["f64"] / (2 * 2 * target.lanes(64))  # products and sums, two registers of them in a cycle
+    levels = tuple(Level(each.name, each.bytes, each.bandwidth / clock) for each in roof.levels)
+    return replace(usual(target), levels=levels, clock=clock)

@@ -1,0 +1,129 @@
+"""What compilers of C do with loops by themselves: what they do once for all iterations, what they unroll."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from affdsl.ir.core import Block, Op, Pure
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
+from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
+from affdsl.passes.analysis.touched import accesses_of
+
+UNROLLED, STRAIGHT = 8, 100
+"""A loop that runs so often at most is unrolled as a whole, if that is no more code than so many operations."""
+
+BETWEEN = 16
+"""So many values of which each is computed from the one before are seen through."""
+
+
+def done_each_time(loop: affine.For, of: Iterations) -> Iterator[Op]:
+    """The operations of an innermost loop that run in each iteration: the others are done before it, or once for two.
+
+    Variables are registers, and so is an element that all iterations load and store, if they touch no other one of its
+    array.
+    """
+    ops = [each for each in walk(loop) if each is not loop]
+    stored = {each.memref for each in ops if isinstance(each, affine.Store | affine.VectorStore | memref.Store)}
+    places: dict[Value, set[tuple[Affine, ...]]] = {}
+    for op in ops:
+        if isinstance(op, affine.Access):
+            places.setdefault(op.memref, set()).add(op.index)
+    registers = variables(ops, of)
+    moving: set[Value] = {loop.iv, *loop.carried}
+    seen: set[object] = set()
+    for each in ops:
+        if isinstance(each, affine.Access):
+            is_still = moving.isdisjoint(v for e in each.index for v in e.values())
+            alone = is_still and (each.memref not in stored or len(places[each.memref]) == 1)
+            again = type(each), each.memref, each.index, *(v.type for v in each.defines())
+            if each.memref in registers or (again in seen and each.memref not in stored):
+                moving.update(each.defines())
+                continue
+            if alone and isinstance(each, affine.Load | affine.VectorLoad | affine.Store):
+                continue
+            seen.add(again)
+        elif isinstance(each, Pure) and not any(each.blocks()) and moving.isdisjoint(each.reads()):
+            continue
+        moving.update((*each.defines(), *each.binds()))
+        yield each
+
+
+def variables(ops: Iterable[Op], of: Iterations) -> set[Value]:
+    """The variables that operations use."""
+    used = {each.memref for each in ops if isinstance(each, affine.Load | affine.Store) and not each.index}
+    return {v for v in used if isinstance(of.maker(v), memref.Alloca)}
+
+
+def times_unrolled(op: Op) -> int:
+    """How often a loop runs that compilers unroll as a whole; 0 for others."""
+    if not isinstance(op, affine.For) or len(op.lower) != 1 or len(op.upper) != 1:
+        return 0
+    span = op.upper[0] - op.lower[0]
+    trips = max(0, -(-span.constant // op.step)) if span.is_constant else 0
+    if not 0 < trips <= UNROLLED or trips * sum(1 for _ in walk(op)) > STRAIGHT or has_loops(op.body):
+        return 0
+    return trips
+
+
+def has_loops(block: Block) -> bool:
+    """Whether there is a loop in a block, other than those that are unrolled, or a call of what may have one."""
+    kinds = affine.For | affine.Parallel | scf.For | scf.Parallel | scf.While | func.Call
+    return any(isinstance(each, kinds) and not times_unrolled(each) for op in block for each in walk(op))
+
+
+def blocked_loads(loop: affine.For, of: Iterations) -> int:
+    """How many vectors are loaded of which a part was stored just before, by this iteration or the last one."""
+    accesses = [each for op in loop.body for each in accesses_of(op) if (each[3] or 1) > 1]
+    places = [(kind, array, [in_counters(e, of) for e in index]) for kind, array, index, *_ in accesses]
+    stores = [(array, index) for kind, array, index in places if kind == "write"]
+    return sum(
+        any(memory is array and _overlaps(at, index, loop) for memory, at in stores)
+        for kind, array, index in places
+        if kind == "read"
+    )
+
+
+def _overlaps(stored: Sequence[Affine], loaded: Sequence[Affine], loop: affine.For) -> bool:
+    apart = [a - b for a, b in zip(stored, loaded, strict=True)]
+    if not apart or not all(e.is_constant for e in apart) or any(e.constant for e in apart[:-1]):
+        return False
+    step = loop.step * abs(step_of(stored[-1], loop.iv) or 0)
+    return 0 < apart[-1].constant < 2 * step and apart[-1].constant % step != 0
+
+
+def step_of(expr: Affine, iv: Value) -> int | None:
+    """How much an expression grows with a counter; None if that is not always as much."""
+    by = expr.substitute({iv: iv + 1}) - expr
+    return by.constant if by.is_constant else None
+
+
+def in_counters(expr: Affine, of: Iterations) -> Affine:
+    """An expression in terms of counters, unless very many values lie in between."""
+    seen, left = set[Value](), [*expr.values()]
+    while left:
+        op = of.maker(value := left.pop())
+        if isinstance(op, affine.Apply) and value not in seen:
+            seen.add(value)
+            left += op.expr.values()
+    return of.resolved(expr) if len(seen) <= BETWEEN else expr
+
+
+def stride_of(access: affine.Access, loop: affine.For, of: Iterations) -> int | None:
+    """How many elements an access moves with each number of a counter; None where that is not known."""
+    steps = [step_of(in_counters(e, of), loop.iv) for e in access.index]
+    if None in steps:
+        return None
+    if not any(steps[:-1]):
+        return steps[-1] if steps else 0
+    try:
+        root = of.root(access.memref, {})
+        sizes = [int(np.max(n)) for n in of.sizes(root, one())] if isinstance(root.type, MemRefType) else []
+    except (UncountedError, ValueError):
+        return None
+    strides = np.cumprod([1, *sizes[:0:-1]])[::-1]
+    return int(sum((step or 0) * int(stride) for step, stride in zip(steps, strides, strict=True)))

@@ -1,0 +1,217 @@
+"""How many cycles a program ought to take with some sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from affdsl.frozen import Frozen, FrozenValue
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects.func import Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType
+from affdsl.optimize.machine import Machine
+from affdsl.optimize.model.autovectorized import lanes_by_compiler
+from affdsl.optimize.model.chains import cycles_waiting
+from affdsl.optimize.model.compiled import blocked_loads, done_each_time, has_loops, stride_of, times_unrolled
+from affdsl.optimize.model.moving import Moving
+from affdsl.optimize.model.sizes import element_of, registers_of
+from affdsl.optimize.model.units import Units, units_of
+from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
+
+Loop: TypeAlias = "affine.For | affine.Parallel | scf.For | scf.Parallel"
+SAMPLE = 64
+"""So many iterations stand for all of those that differ in bounds inside of them."""
+BRANCH = 2.0
+"""Operations by which a loop goes on to the next iteration."""
+BESIDE = 2
+"""Registers that a loop needs beside those that it carries."""
+SELDOM = 0.25
+"""How often a branch is not foreseen on which data decides."""
+WHILE = 100
+"""How often a loop runs whose data say so."""
+
+
+class Cost(FrozenValue):
+    """How long something takes, in cycles.
+
+    Attributes
+    ----------
+    computing
+        For its operations, with all that they need in the nearest cache, and what they wait for each other.
+    moving
+        For what comes to the nearest cache from the next one, to that one from the one after it, and so on.
+    """
+
+    computing: float
+    moving: tuple[float, ...] = ()
+
+    @property
+    def cycles(self) -> float:
+        """All of it: computing and moving at the same time."""
+        return max((self.computing, *self.moving))
+
+
+class Model(Frozen):
+    """A module with the numbers of a call, and a machine.
+
+    Attributes
+    ----------
+    known
+        The numbers of index arguments.
+    shapes
+        The sizes of the arrays that are arguments.
+    """
+
+    module: Module
+    known: Mapping[Value, int]
+    shapes: Mapping[Value, Sequence[int]]
+    machine: Machine
+
+    @cached_property
+    def iterations(self) -> Iterations:
+        """How often what runs."""
+        return Iterations(self.module, self.known, self.shapes)
+
+    @cached_property
+    def moving(self) -> Moving:
+        """What moves between caches."""
+        return Moving(self.iterations)
+
+    @cached_property
+    def touched(self) -> float:
+        """The bytes that a call touches."""
+        return self.moving.touched(self.module.functions[-1].body, {v: v for v in self.shapes})
+
+    def of(self, op: Op, arrays: Mapping[Value, Value] | None = None, *, beside: float = 0.0) -> Cost:
+        """The cost of an operation outside of all loops, of a call that is not the first one.
+
+        All that is touched is in the nearest cache that has room for it.
+
+        Parameters
+        ----------
+        arrays
+            Which array each argument of the function around is, where that was called; by default they are themselves.
+        beside
+            How many bytes are touched between two calls.
+
+        Raises
+        ------
+        UncountedError
+            Where data decides how often something runs.
+        """
+        near = [level for level in self.machine.levels[:-1] if level.bytes is not None]
+        caches = [level.bytes for level in near if level.bytes is not None]
+        where = {v: v for v in self.shapes} if arrays is None else arrays
+        computing = Computing(self.iterations, self.machine).op(op, one())
+        bytes = self.moving.moved(op, {}, where, caches)
+        farther = zip(bytes, near, self.machine.levels[1:], strict=True)
+        held = self.touched + beside
+        times = (moved / beyond.rate if held > (level.bytes or 0) else 0.0 for moved, level, beyond in farther)
+        return Cost(computing, tuple(times))
+
+
+@dataclass
+class Computing:
+    """Cycles of operations whose arrays are in the nearest cache."""
+
+    of: Iterations
+    machine: Machine
+
+    def op(self, op: Op, lanes: Lanes) -> float:
+        """The cycles of what is inside of an operation, in all lanes together."""
+        match op:
+            case affine.For() | affine.Parallel() | scf.For() | scf.Parallel():
+                return self._loop(op, lanes)
+            case affine.If() | scf.If() | scf.IndexSwitch():
+                try:
+                    return sum(self._block(block, chosen) for block, chosen in self.of.branches(op, lanes))
+                except UncountedError:  # data decides: as often each way
+                    return sum(self._block(block, lanes) for block in op.blocks()) / 2
+            case func.Call() if not self.of.functions[op.callee].external:
+                callee, inside = self.of.called(op, lanes)
+                return self._block(callee.body, inside)
+        times = WHILE if isinstance(op, scf.While) else 1
+        return times * sum(self._block(block, lanes) for block in op.blocks())
+
+    def _block(self, block: Block, lanes: Lanes) -> float:
+        """The cycles of a block that is inside of no innermost loop."""
+        if not lanes.total:
+            return 0.0
+        units = Units()
+        for op in block:
+            units.add(units_of(op, self.machine))
+        return units.cycles(self.machine) * lanes.total + sum(self.op(op, lanes) for op in block)
+
+    def _loop(self, op: Loop, lanes: Lanes) -> float:
+        inside, entered = self._inside(op, lanes), lanes.total * self.machine.entry
+        if not inside.total:
+            return 0.0
+        if not isinstance(op, affine.For) or has_loops(op.body):
+            return entered + self._block(op.body, inside)
+        units = self._of_iteration(op, inside)
+        trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
+        if wide > 1:
+            units.lost = 0.0  # what branches would do is chosen by masks
+            vectors = trips // wide + trips % wide
+            return 2 * entered + lanes.total * vectors * max(self.machine.turn, units.cycles(self.machine))
+        at_once = max(1.0, self.machine.window / max(1.0, units.all * trips))  # so many runs of the loop overlap
+        waiting = cycles_waiting(op, self.machine) / at_once
+        return entered + inside.total * max(self.machine.turn, units.cycles(self.machine), waiting)
+
+    def _of_iteration(self, loop: affine.For, inside: Lanes) -> Units:
+        """What an iteration takes, on average."""
+        floats = (v.type for v in loop.carried if isinstance(element_of(v.type), FloatType))
+        held = sum(registers_of(type, self.machine) for type in floats)
+        spilled = max(0.0, held + BESIDE - self.machine.target.registers)
+        units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
+        units.lost = self.machine.blocked * blocked_loads(loop, self.of)
+        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units)
+        return units
+
+    def _add(self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units) -> None:
+        for op in block:
+            if op not in done:
+                continue
+            units.add(units_of(op, self.machine), share)
+            if isinstance(op, affine.Load) and abs(stride_of(op, loop, self.of) or 0) in (2, 3, 4):
+                units.moves += share
+            for part, chosen, often in self._parts(op, lanes):
+                self._add(loop, part, share * often, chosen, done, units)
+            if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):
+                units.lost += share * SELDOM * self.machine.miss
+
+    def _parts(self, op: Op, lanes: Lanes) -> list[tuple[Block, Lanes, float]]:
+        """The blocks of an operation, in which lanes they run, and how often."""
+        if not isinstance(op, affine.If | scf.If | scf.IndexSwitch):
+            return [(part, lanes, float(times_unrolled(op) or 1)) for part in op.blocks()]
+        try:
+            branches = self.of.branches(op, lanes)
+            return [(part, chosen, chosen.total / lanes.total) for part, chosen in branches if chosen.total]
+        except UncountedError:
+            return [(part, lanes, 0.5) for part in op.blocks()]
+
+    def _inside(self, op: Loop, lanes: Lanes) -> Lanes:
+        """The iterations of a loop; of those that differ in what runs inside of them some stand for all."""
+        ranges = self.of.ranges(op)
+        needed = self.of.needed(op.body) | {v for each in ranges for v in each.reads}
+        for each in ranges:
+            count = each.count(lanes)
+            if each.iv not in needed:
+                lanes = Lanes(lanes.values, lanes.often * count)
+                continue
+            taken = np.minimum(count, max(1, SAMPLE // max(1, count.size)))
+            lane = np.repeat(np.arange(count.size), taken)
+            kth = np.arange(lane.size) - np.repeat(np.cumsum(taken) - taken, taken)
+            place = (2 * kth + 1) * count[lane] // (2 * taken[lane])
+            lower, step = (np.broadcast_to(part(lanes), count.shape)[lane] for part in (each.lower, each.step))
+            values = {v: np.broadcast_to(numbers, count.shape)[lane] for v, numbers in lanes.values.items()}
+            often = lanes.often[lane] * (count[lane] / taken[lane])
+            lanes = Lanes({**values, each.iv: lower + step * place}, often)
+        return lanes

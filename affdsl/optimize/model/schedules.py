@@ -1,0 +1,67 @@
+"""What the model says of schedules whose sizes are not known: of some sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from affdsl.codegen.c.emit import in_registers
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import memref
+from affdsl.ir.dialects.func import Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.types import IndexType, MemRefType
+from affdsl.optimize.machine import Machine
+from affdsl.optimize.model.cost import Model
+from affdsl.schedule.schedule import Schedule
+
+SIZE = 300
+"""What each size is, and each index argument: no powers of two, of which rows fall onto the same lines of a cache."""
+
+
+def lines_begin(module: Module) -> dict[Value, int]:
+    """Where arrays lie, for loops that begin with their lines (`align`): as if each were at the start of one."""
+    return {op.result: 0 for op in walk(module) if isinstance(op, memref.ExtractAlignedPointerAsIndex)}
+
+
+def standing_in(s: Schedule, *, but_not_in: Schedule | None = None) -> list[Op]:
+    """The nests of a schedule, without those that stand in another one as well."""
+    others = set() if but_not_in is None else {id(op) for op in but_not_in.function.body}
+    return [op for op in s.function.body if any(op.blocks()) and id(op) not in others]
+
+
+def cycles(s: Schedule, machine: Machine, size: int = SIZE) -> float:
+    """How many cycles a call takes where each size is the same.
+
+    Raises UncountedError where data decides how often loops run.
+
+    >>> import affdsl as af
+    >>> from affdsl.optimize.machine import usual
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def sums(x: af.f64[N, N], y: af.f64[N]):
+    ...     with af.for_(N) as i, af.for_(N) as j:
+    ...         y[i] += x[i, j]
+    >>> machine = usual(af.native_target())
+    >>> before = cycles(af.Schedule(sums).scalar_replace("j"), machine)
+    >>> cycles(af.Schedule(sums).unroll_jam("i", 4).scalar_replace("j"), machine) < before / 2
+    True
+    """
+    return cycles_of(s, standing_in(s), machine, size)
+
+
+def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = SIZE) -> float:
+    """The same of some nests of a schedule."""
+    function = s.function
+    body = tuple(op for op in function.body if op in nests or not any(op.blocks()))
+    others = [op for op in s.module.body if op is not function]
+    module = in_registers(Module((*others, with_fields(function, body=body))), machine.target.width)
+    function = module.functions[-1]
+    known = {v: size for v in function.args if isinstance(v.type, IndexType)}
+    shapes = {
+        v: [e.evaluate(known) for e in shape]
+        for v, shape in zip(function.args, function.shapes, strict=False)
+        if isinstance(v.type, MemRefType) and shape is not None
+    }
+    model = Model(module, known | lines_begin(module), shapes, machine)
+    return sum(model.of(op).cycles for op in function.body if any(op.blocks()))

@@ -1,0 +1,211 @@
+"""What straight code takes of the units of a core: how many operations there are of each kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from affdsl.ir.core import Lanewise, Op
+from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
+from affdsl.ir.dialects import complex as complex_
+from affdsl.ir.expr import Affine, FloorDiv, Product
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import ComplexType, FloatType, IndexType, Type, VectorType
+from affdsl.optimize.machine import Machine
+from affdsl.optimize.model.sizes import bits_of, element_of, lanes_of, registers_of
+
+
+@dataclass
+class Units:
+    """How many operations there are of each kind.
+
+    Attributes
+    ----------
+    all
+        Those of any kind.
+    busy
+        Cycles in which a unit takes no other operation: it divides, or a function is computed.
+    lost
+        Cycles in which nothing else is done.
+    """
+
+    all: float = 0.0
+    floats: float = 0.0
+    integers: float = 0.0
+    loads: float = 0.0
+    stores: float = 0.0
+    moves: float = 0.0
+    busy: float = 0.0
+    lost: float = 0.0
+
+    def add(self, other: Units, times: float = 1.0) -> None:
+        """Some more of them."""
+        for name, count in vars(other).items():
+            setattr(self, name, getattr(self, name) + times * count)
+
+    def cycles(self, machine: Machine) -> float:
+        """How long they take, if none waits for another one."""
+        of_each = (
+            self.all / machine.issue,
+            self.floats / machine.floats,
+            self.integers / machine.integers,
+            self.loads / machine.loads,
+            self.stores / machine.stores,
+            self.moves / machine.moves,
+            self.busy,
+        )
+        return max(of_each) + self.lost
+
+
+QUOTIENTS = {16: 3.5, 32: 3.5, 64: 4.5}
+"""Cycles in which a quotient keeps its unit, by the bits of the numbers: of one number as long as of a register."""
+ROOTS = {16: 5.0, 32: 5.0, 64: 8.5}
+"""The same for square roots."""
+WHOLE_QUOTIENT = 6.0
+"""Cycles in which a quotient of integers keeps its unit."""
+FUNCTIONS = {"exp": 10.0, "exp2": 10.0, "log": 10.0, "log2": 10.0, "sin": 16.0, "cos": 16.0, "powf": 30.0}
+"""Cycles for each lane of 64 bits of a function; half of that for 32 bits, and twice for one number alone."""
+PRODUCTS = {64: 4.0, 32: 2.0}
+"""Operations of a product of integers in vectors, by their bits."""
+EXTREME = 4.0
+"""Operations of the lesser of two floats, of which one may be no number."""
+COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
+COMPLEX_FUNCTION = 30.0
+
+_SIMPLE = frozenset(("absf", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "roundeven", *math.FLOAT_TESTS))
+_EXTREMES = frozenset(("minimumf", "maximumf", "minnumf", "maxnumf"))
+_QUOTIENTS = frozenset(("divf", "sqrt", "rsqrt"))
+_WHOLE_QUOTIENTS = frozenset(("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"))
+
+
+def units_of(op: Op, machine: Machine) -> Units:
+    """What an operation takes, without what is inside of it.
+
+    >>> from affdsl.codegen.c.vector_helpers import TARGETS
+    >>> from affdsl.ir.expr import Value
+    >>> from affdsl.ir.types import F32
+    >>> from affdsl.optimize.machine import usual
+    >>> avx2 = usual(next(target for target in TARGETS if target.name == "avx2"))
+    >>> x = Value(VectorType((16,), F32))
+    >>> units_of(arith.Binary(x, "addf", x, x), avx2).floats
+    2.0
+    """
+    found = _memory(op, machine) or _lanes(op, machine) or _arithmetic(op, machine)
+    found.all += found.floats + found.integers + found.loads + found.stores + found.moves
+    return found
+
+
+def cycles_computing(loop: Op, machine: Machine) -> float:
+    """The cycles in which all that is inside of a loop is done once, if nothing waits."""
+    units = Units()
+    for op in walk(loop):
+        units.add(units_of(op, machine))
+    return units.cycles(machine)
+
+
+def _memory(op: Op, machine: Machine) -> Units | None:
+    """Of loads and stores."""
+    match op:
+        case affine.Load() | memref.Load():
+            return Units(loads=registers_of(op.result.type, machine))
+        case affine.Store() | memref.Store():
+            return Units(stores=registers_of(op.value.type, machine))
+        case affine.VectorLoad() | vector.Load() | vector.TransferRead():
+            return Units(loads=_lines(op.result.type, machine))
+        case affine.VectorStore() | vector.Store() | vector.TransferWrite():
+            return Units(stores=_lines(op.value.type, machine))
+        case vector.MaskedLoad():
+            count = registers_of(op.result.type, machine)
+            if count > 1:  # C has it for one register
+                return Units(loads=2.0 * lanes_of(op.result.type), moves=lanes_of(op.result.type))
+            return Units(loads=count, integers=1.0)
+        case vector.MaskedStore():
+            count = registers_of(op.value.type, machine)
+            if count > 1:
+                return Units(stores=2.0 * lanes_of(op.value.type), moves=2.0 * lanes_of(op.value.type))
+            return Units(stores=machine.masked_store, integers=1.0)
+        case vector.Gather() | vector.ExpandLoad():
+            return Units(loads=lanes_of(op.result.type), moves=lanes_of(op.result.type))
+        case vector.Scatter() | vector.CompressStore():
+            return Units(stores=lanes_of(op.value.type), moves=lanes_of(op.value.type))
+    return None
+
+
+def _lanes(op: Op, machine: Machine) -> Units | None:
+    """Of what moves lanes, or makes one number of them."""
+    match op:
+        case vector.Shuffle():
+            count = registers_of(op.result.type, machine)
+            return Units(moves=count if count < 2 else lanes_of(op.result.type))
+        case vector.FromElements():
+            return Units(moves=lanes_of(op.result.type))
+        case vector.Extract() | vector.Insert() | vector.ExtractStridedSlice() | vector.Broadcast():
+            return Units(moves=0.5)
+        case vector.Reduction() if isinstance(element_of(op.source.type), FloatType):
+            return Units(floats=lanes_of(op.source.type), moves=lanes_of(op.source.type))
+        case vector.Reduction():
+            return Units(integers=2.0 * registers_of(op.source.type, machine) + 2.0)
+        case arith.Constant() | vector.ShapeCast() | affine.Yield() | scf.Yield():
+            return Units()
+    return None
+
+
+def _arithmetic(op: Op, machine: Machine) -> Units:
+    match op:
+        case affine.Apply():
+            return Units(integers=_divisions(op.expr))
+        case affine.Min() | affine.Max():
+            return Units(integers=len(op.exprs) + sum(map(_divisions, op.exprs)))
+        case affine.If():
+            return Units(integers=float(len(op.condition)))
+        case scf.If():
+            return Units(integers=1.0)
+        case math.Unary() | math.Binary() if op.kind not in _SIMPLE:
+            cycles = FUNCTIONS.get(op.kind, machine.function)
+            is_vector = isinstance(op.result.type, VectorType)
+            lanes = lanes_of(op.result.type) * bits_of(op.result.type) / 64
+            return Units(busy=cycles * lanes if is_vector else 2 * cycles)
+        case complex_.Binary():
+            return Units(floats=COMPLEX.get(op.kind, COMPLEX_FUNCTION), moves=1.0)
+        case complex_.Unary():
+            return Units(floats=COMPLEX_FUNCTION)
+        case arith.Cast() if _is_index(op.result.type) or _is_index(op.operand.type):
+            return Units(integers=0.5)
+    return _lanewise(op, machine) if isinstance(op, Lanewise) else Units()
+
+
+def _lanewise(op: Lanewise, machine: Machine) -> Units:
+    """Of what does the same to each lane."""
+    type, kind = next(iter(op.defines())).type, getattr(op, "kind", "")
+    is_vector, count = isinstance(type, VectorType), registers_of(type, machine)
+    if kind in _QUOTIENTS:
+        busy = QUOTIENTS.get(bits_of(type), QUOTIENTS[64]) * (kind != "sqrt")
+        busy += ROOTS.get(bits_of(type), ROOTS[64]) * (kind != "divf")
+        return Units(floats=count, busy=count * busy)
+    if kind in _WHOLE_QUOTIENTS:
+        return Units(integers=4.0 * lanes_of(type), busy=WHOLE_QUOTIENT * lanes_of(type))
+    if kind in _EXTREMES:
+        return Units(floats=EXTREME * count)
+    if kind == "muli" and is_vector:
+        return Units(integers=count * PRODUCTS.get(bits_of(type), PRODUCTS[32]))
+    if isinstance(op, arith.Compare):
+        count = registers_of(op.left.type, machine)
+        return Units(floats=count) if isinstance(element_of(op.left.type), FloatType) else Units(integers=count)
+    is_float = isinstance(element_of(type), FloatType | ComplexType)
+    return Units(floats=count) if is_float else Units(integers=count)
+
+
+def _divisions(expr: Affine) -> float:
+    """The operations of what is no address by itself."""
+    return sum(
+        4.0 if isinstance(atom, FloorDiv) else 1.0 for atom, _ in expr.terms if isinstance(atom, FloorDiv | Product)
+    )
+
+
+def _is_index(type: Type) -> bool:
+    return isinstance(element_of(type), IndexType)
+
+
+def _lines(type: Type, machine: Machine) -> float:
+    """In how many lines vectors lie that may begin with any element: one of two lines counts one and a half times."""
+    bytes = min(lanes_of(type) * bits_of(type), machine.target.width) / 8
+    return registers_of(type, machine) * (1 + 0.5 * max(0.0, bytes - bits_of(type) / 8) / machine.line)
