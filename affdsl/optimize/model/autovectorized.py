@@ -24,7 +24,8 @@ Place: TypeAlias = "tuple[Value, tuple[Affine, ...]]"
 """An element of an array."""
 
 _SIMPLE = ("absf", "sqrt", "copysign")
-_SCALAR = ("remf", "divsi", "remsi", "minimumf", "maximumf", "fptoui", "uitofp")
+_SCALAR = ("remf", "minimumf", "maximumf", "fptoui", "uitofp")
+_QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
 
 
 def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: Machine) -> int:
@@ -33,9 +34,9 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     if loop.step != 1 or any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
         return 1
     known, always = variables(ops, of), {*_always_stored(loop.body)}
-    if any(_stays_scalar(each, loop, known, always) for each in ops) or _loads_under_condition(ops):
+    if any(_stays_scalar(each, loop, of, known, always) for each in ops) or _loads_under_condition(ops):
         return 1
-    if any(isinstance(v.type, FloatType) for v in loop.results) or _is_carried(loop, known):
+    if not all(map(_is_reduced, loop.carried, _yielded(loop, of))) or _is_carried(loop, known):
         return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
     if not _lie_together(plain, loop, of) or _wait(plain, loop, of, lanes):
@@ -48,6 +49,18 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     return found
 
 
+def _yielded(loop: affine.For, of: Iterations) -> list[Op | None]:
+    """What makes the values that an iteration hands on."""
+    ends = (v for op in loop.body[-1:] if isinstance(op, affine.Yield) for v in op.reads())
+    return [of.maker(v) for v in ends]
+
+
+def _is_reduced(carried: Value, made: Op | None) -> bool:
+    """Whether iterations combine integers with a value that is handed on: in any order, as floats are not."""
+    is_float = isinstance(carried.type, FloatType)
+    return not is_float and isinstance(made, arith.Binary) and carried in made.reads()
+
+
 def _always_stored(block: Block) -> Iterator[Place]:
     """What is stored in any case."""
     for op in block:
@@ -58,7 +71,7 @@ def _always_stored(block: Block) -> Iterator[Place]:
             yield from {*_always_stored(first)} & {*_always_stored(second)}
 
 
-def _stays_scalar(op: Op, loop: affine.For, known: set[Value], always: set[Place]) -> bool:
+def _stays_scalar(op: Op, loop: affine.For, of: Iterations, known: set[Value], always: set[Place]) -> bool:
     """Whether an operation keeps a loop from vectors: a function, a quotient of integers, a store that may not be."""
     if isinstance(op, math.Unary | math.Binary):
         return op.kind not in _SIMPLE
@@ -66,12 +79,26 @@ def _stays_scalar(op: Op, loop: affine.For, known: set[Value], always: set[Place
         return True
     if isinstance(op, affine.If) and not _moves_with(op, loop):
         return False  # the loop is made twice
+    if isinstance(op, affine.If) and any(c.equality for c in op.condition):
+        return True
     if isinstance(op, scf.If) and any(isinstance(each, scf.If) for block in op.blocks() for each in block):
         return True
     if isinstance(op, scf.If | affine.If):
+        if _keeps_the_last(op, loop, known):
+            return True
         stores = (each for each in walk(op) if isinstance(each, affine.Store) and each.memref not in known)
         return any((each.memref, each.index) not in always for each in stores)
+    if isinstance(op, arith.Binary) and op.kind in _QUOTIENTS:
+        return not isinstance(of.maker(op.right), arith.Constant)
     return getattr(op, "kind", "") in _SCALAR
+
+
+def _keeps_the_last(op: scf.If | affine.If, loop: affine.For, known: set[Value]) -> bool:
+    """Whether a condition decides if a variable from before the loop gets a number that its old one is no part of."""
+    inside = {v for each in walk(loop) for v in each.defines()}
+    loaded = {each.memref for each in walk(op) if isinstance(each, affine.Load)}
+    stored = {each.memref for each in walk(op) if isinstance(each, affine.Store)}
+    return bool((stored & known) - loaded - inside)
 
 
 def _moves_with(op: affine.If, loop: affine.For) -> bool:

@@ -146,7 +146,7 @@ class Computing:
             return 0.0
         units = Units()
         for op in block:
-            units.add(units_of(op, self.machine))
+            units.add(units_of(op, self.machine, self.of.maker))
         return units.cycles(self.machine) * lanes.total + sum(self.op(op, lanes) for op in block)
 
     def _loop(self, op: Loop, lanes: Lanes) -> float:
@@ -179,7 +179,7 @@ class Computing:
         for op in block:
             if op not in done:
                 continue
-            units.add(units_of(op, self.machine), share)
+            units.add(units_of(op, self.machine, self.of.maker), share)
             if isinstance(op, affine.Load) and abs(stride_of(op, loop, self.of) or 0) in (2, 3, 4):
                 units.moves += share
             for part, chosen, often in self._parts(op, lanes):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
-from affdsl.ir.expr import Affine, FloorDiv, Product
+from affdsl.ir.expr import Affine, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, Type, VectorType
 from affdsl.optimize.machine import Machine
@@ -62,6 +64,8 @@ ROOTS = {16: 5.0, 32: 5.0, 64: 8.5}
 """The same for square roots."""
 WHOLE_QUOTIENT = 6.0
 """Cycles in which a quotient of integers keeps its unit."""
+BY_NUMBER = 5.0
+"""Operations of a quotient of integers by a number: it is a product."""
 FUNCTIONS = {"exp": 10.0, "exp2": 10.0, "log": 10.0, "log2": 10.0, "sin": 16.0, "cos": 16.0, "powf": 30.0}
 """Cycles for each lane of 64 bits of a function; half of that for 32 bits, and twice for one number alone."""
 PRODUCTS = {64: 4.0, 32: 2.0}
@@ -77,7 +81,11 @@ _QUOTIENTS = frozenset(("divf", "sqrt", "rsqrt"))
 _WHOLE_QUOTIENTS = frozenset(("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"))
 
 
-def units_of(op: Op, machine: Machine) -> Units:
+Makers: TypeAlias = Callable[[Value], Op | None]
+"""What makes a value."""
+
+
+def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None) -> Units:
     """What an operation takes, without what is inside of it.
 
     >>> from affdsl.codegen.c.vector_helpers import TARGETS
@@ -89,7 +97,7 @@ def units_of(op: Op, machine: Machine) -> Units:
     >>> units_of(arith.Binary(x, "addf", x, x), avx2).floats
     2.0
     """
-    found = _memory(op, machine) or _lanes(op, machine) or _arithmetic(op, machine)
+    found = _memory(op, machine) or _lanes(op, machine) or _arithmetic(op, machine, maker)
     found.all += found.floats + found.integers + found.loads + found.stores + found.moves
     return found
 
@@ -149,7 +157,7 @@ def _lanes(op: Op, machine: Machine) -> Units | None:
     return None
 
 
-def _arithmetic(op: Op, machine: Machine) -> Units:
+def _arithmetic(op: Op, machine: Machine, maker: Makers) -> Units:
     match op:
         case affine.Apply():
             return Units(integers=_divisions(op.expr))
@@ -170,10 +178,10 @@ def _arithmetic(op: Op, machine: Machine) -> Units:
             return Units(floats=COMPLEX_FUNCTION)
         case arith.Cast() if _is_index(op.result.type) or _is_index(op.operand.type):
             return Units(integers=0.5)
-    return _lanewise(op, machine) if isinstance(op, Lanewise) else Units()
+    return _lanewise(op, machine, maker) if isinstance(op, Lanewise) else Units()
 
 
-def _lanewise(op: Lanewise, machine: Machine) -> Units:
+def _lanewise(op: Lanewise, machine: Machine, maker: Makers) -> Units:
     """Of what does the same to each lane."""
     type, kind = next(iter(op.defines())).type, getattr(op, "kind", "")
     is_vector, count = isinstance(type, VectorType), registers_of(type, machine)
@@ -181,6 +189,8 @@ def _lanewise(op: Lanewise, machine: Machine) -> Units:
         busy = QUOTIENTS.get(bits_of(type), QUOTIENTS[64]) * (kind != "sqrt")
         busy += ROOTS.get(bits_of(type), ROOTS[64]) * (kind != "divf")
         return Units(floats=count, busy=count * busy)
+    if kind in _WHOLE_QUOTIENTS and isinstance(op, arith.Binary) and _is_number(op.right, maker):
+        return Units(integers=BY_NUMBER * count)
     if kind in _WHOLE_QUOTIENTS:
         return Units(integers=4.0 * lanes_of(type), busy=WHOLE_QUOTIENT * lanes_of(type))
     if kind in _EXTREMES:
@@ -192,6 +202,14 @@ def _lanewise(op: Lanewise, machine: Machine) -> Units:
         return Units(floats=count) if isinstance(element_of(op.left.type), FloatType) else Units(integers=count)
     is_float = isinstance(element_of(type), FloatType | ComplexType)
     return Units(floats=count) if is_float else Units(integers=count)
+
+
+def _is_number(v: Value, maker: Makers) -> bool:
+    """Whether a value is a number, or one in all lanes."""
+    op = maker(v)
+    if isinstance(op, vector.Broadcast):
+        op = maker(op.source)
+    return isinstance(op, arith.Constant)
 
 
 def _divisions(expr: Affine) -> float:

@@ -1,0 +1,106 @@
+"""Candidates of a nest: loops stay as they are written where the model expects nothing better."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.optimize.machine import usual
+from affdsl.optimize.options import targets
+from affdsl.optimize.search import SLOWER, Candidate, fastest
+
+N, M = af.symbols("N M")
+AVX2 = usual(targets()["avx2"])
+
+
+@af.kernel
+def every_second(a: af.f32[2 * N]):
+    with af.for_(N) as i:
+        a[2 * i] = a[2 * i] * 0.5
+
+
+@af.kernel
+def plain(a: af.f32[N], b: af.f32[N]):
+    with af.for_(N) as i:
+        a[i] = b[i] * 0.5 + 1.0
+
+
+@af.kernel
+def both(a: af.f32[2 * N], b: af.f32[N]):
+    with af.for_(N) as i:
+        a[2 * i] = a[2 * i] * 0.5
+    with af.for_(N) as j:
+        b[j] = b[j] * 0.5 + 1.0
+
+
+@af.kernel
+def few_terms(x: af.f64[N, 4], y: af.f64[N]):
+    with af.for_(N) as i, af.for_(4) as k:
+        y[i] += x[i, k]
+
+
+@af.kernel
+def gather(place: af.i32[N], start: af.i32[N], x: af.f64[M], y: af.f64[N]):
+    with af.for_(N - 1) as i, af.for_(start[i], start[i + 1]) as k:
+        y[i] += x[k]
+
+
+def candidate(kernel, steps) -> Candidate:
+    s = af.Schedule(kernel)
+    steps(s)
+    return Candidate("steps", s, af.Schedule(kernel), ("done",), AVX2)
+
+
+def test_what_is_slower_is_told_and_is_not_done():
+    kernel = every_second.optimize("avx2", threads=1)
+    assert "vector<" not in kernel.mlir()
+    assert "each candidate that it would be slower" in kernel.explain()
+    assert "vectors: " in kernel.explain()
+    assert "vector<" in every_second.optimize("avx512", threads=1).mlir(), "a mask costs nothing there"
+
+
+def test_only_the_nest_that_would_be_slower_stays():
+    kernel = both.optimize("avx2", threads=1)
+    assert kernel.explain().count("each candidate that it would be slower") == 1
+    assert "vector<8xf32>" in kernel.mlir()
+    a, b = np.arange(40, dtype="f4"), np.arange(20, dtype="f4")
+    wanted = a.copy(), b.copy()
+    both.interpret(*wanted)
+    kernel.interpret(a, b)
+    assert a.tobytes() == wanted[0].tobytes()
+    assert b.tobytes() == wanted[1].tobytes()
+
+
+def test_the_ratio_is_one_for_the_same_loops_and_less_for_better_ones():
+    same = candidate(plain, lambda s: None)
+    assert same.ratio == 0 or same.ratio == pytest.approx(1)
+    assert candidate(plain, lambda s: s.vectorize("i", 8)).ratio < SLOWER
+    slow = candidate(every_second, lambda s: s.vectorize("i", 8))
+    assert slow.ratio > SLOWER
+    assert slow.is_slower
+    assert str(slow).endswith("times as long as the loops as written")
+
+
+def test_nothing_is_guessed_where_data_decide():
+    unknown = candidate(gather, lambda s: s.unroll("k", 2))
+    assert unknown.ratio == 0
+    assert str(unknown) == "steps: data decides how long"
+
+
+def test_the_first_that_is_not_slower_is_taken():
+    slow = candidate(every_second, lambda s: s.vectorize("i", 8))
+    quick = candidate(plain, lambda s: s.vectorize("i", 8))
+    assert fastest([slow, quick, slow]) == (quick, [slow])
+    assert fastest([slow]) == (None, [slow])
+    assert fastest([]) == (None, [])
+
+
+def test_few_terms_are_not_summed_in_more_lanes_than_there_are_terms():
+    """With more permissions it is no slower than with fewer, by the model."""
+    strict = few_terms.optimize("avx2", threads=1)
+    free = few_terms.optimize("avx2", threads=1, reassociate=True)
+    before = af.Schedule(few_terms)
+
+    def ratio(kernel):
+        return Candidate("", kernel.schedule, before, (), AVX2).ratio
+
+    assert ratio(free) <= 1.12 * ratio(strict)
