@@ -78,22 +78,30 @@ def has_loops(block: Block) -> bool:
 
 def blocked_loads(loop: affine.For, of: Iterations) -> int:
     """How many vectors are loaded of which a part was stored just before, by this iteration or the last one."""
-    accesses = [each for op in loop.body for each in accesses_of(op) if (each[3] or 1) > 1]
-    places = [(kind, array, [in_counters(e, of) for e in index]) for kind, array, index, *_ in accesses]
-    stores = [(array, index) for kind, array, index in places if kind == "write"]
-    return sum(
-        any(memory is array and _overlaps(at, index, loop) for memory, at in stores)
-        for kind, array, index in places
-        if kind == "read"
-    )
+    accesses = [each for op in loop.body for each in accesses_of(op)]
+    places = [
+        (kind, array, [in_counters(e, of) for e in index], width)
+        for kind, array, index, width, *_ in accesses
+        if width is not None and index
+    ]
+    found = 0
+    for k, (kind, array, index, width) in enumerate(places):
+        if kind == "read" and width > 1:
+            stores = ((n < k, each) for n, each in enumerate(places) if each[0] == "write" and each[1] is array)
+            found += any(_is_partly(index, width, at, wide, loop, before) for before, (_, _, at, wide) in stores)
+    return found
 
 
-def _overlaps(stored: Sequence[Affine], loaded: Sequence[Affine], loop: affine.For) -> bool:
+def _is_partly(
+    loaded: Sequence[Affine], width: int, stored: Sequence[Affine], wide: int, loop: affine.For, before: bool
+) -> bool:
+    """Whether a load is of some elements that a store before it leaves, and of others."""
     apart = [a - b for a, b in zip(stored, loaded, strict=True)]
-    if not apart or not all(e.is_constant for e in apart) or any(e.constant for e in apart[:-1]):
+    if not all(e.is_constant for e in apart) or any(e.constant for e in apart[:-1]):
         return False
-    step = loop.step * abs(step_of(stored[-1], loop.iv) or 0)
-    return 0 < apart[-1].constant < 2 * step and apart[-1].constant % step != 0
+    step, begin = loop.step * (step_of(stored[-1], loop.iv) or 0), apart[-1].constant
+    begins = [begin - step] * (step != 0) + [begin] * before
+    return any(-wide < at < width and not (at <= 0 and width <= at + wide) for at in begins)
 
 
 def step_of(expr: Affine, iv: Value) -> int | None:
