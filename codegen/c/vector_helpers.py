@@ -57,6 +57,10 @@ _EXTREME = (
 
 _BETTER = "const M better = (M)({0}*a {1} {0}*b);\nreturn (V)((better & (M)*a) | (~better & (M)*b));"
 
+_SHIFTED = "return (V)((U)*a {} (U)(*n & LAST)) & (V)((U)*n <= LAST);"
+"""0 where it is by as many bits as there are, or more; U is the type of masks without a sign."""
+_SHIFTED_SIGN = "const V far = (V)((U)*n > LAST);\nreturn *a >> ((*n & ~far) | (far & LAST));"
+
 _WIDER = {
     f"from_{kind}": ("V", "const S *a", "return __builtin_convertvector(*a, V);")
     for kind in ("i8", "i16", "i32", "u8", "u16", "u32")
@@ -132,6 +136,9 @@ _PORTABLE = (
         "maxs": ("V", "const V *a, const V *b", _BETTER.format("", ">")),
         "minu": ("V", "const V *a, const V *b", _BETTER.format("(U)", "<")),
         "maxu": ("V", "const V *a, const V *b", _BETTER.format("(U)", ">")),
+        "shl": ("V", "const V *a, const V *n", _SHIFTED.format("<<")),
+        "shru": ("V", "const V *a, const V *n", _SHIFTED.format(">>")),
+        "shr": ("V", "const V *a, const V *n", _SHIFTED_SIGN),
         "divfloor": ("V", "const V *a, const V *b", "const V q = *a / *b;\nreturn q + (V)(*a - q * *b < 0);"),
         "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
         "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
@@ -275,7 +282,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     ratio = bits // int(narrow[1:]) if stem in _DOTS else 1
     words = {
         "V": f"{element}x{lanes}", "M": f"i{bits}x{lanes}", "T": LANE_TYPES[element], "N": str(lanes),
-        "MOST": f"INT{bits}_MAX", "LARGEST": f"INT{bits}_MAX", "LEAST": f"INT{bits}_MIN",
+        "MOST": f"INT{bits}_MAX", "LAST": str(bits - 1), "LARGEST": f"INT{bits}_MAX", "LEAST": f"INT{bits}_MIN",
         "FUSED": "fmaf" if bits == 32 else "fma",
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "LOOKED_UP": ", ".join(f"middle[(*offsets)[{k}]]" for k in range(lanes)),

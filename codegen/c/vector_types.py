@@ -26,7 +26,8 @@ OPERATORS = {
     "addf": "+", "subf": "-", "mulf": "*", "divf": "/",
     "addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^",
 }  # fmt: skip
-_SHIFTS = {"shli": "<<", "shrsi": ">>", "shrui": ">>"}
+_SHIFTS = {"shli": ("<<", "shl"), "shrsi": (">>", "shr"), "shrui": (">>", "shru")}
+"""The operator, and the helper for numbers of bits that may be too large for it."""
 _DIVISIONS = ("divsi", "divui", "floordivsi")
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
@@ -245,15 +246,21 @@ def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:
 
 
 def _shifted(c: Context, op: arith.Binary) -> Code | None:
-    """Lanes shifted by one number of bits, where it is known; None elsewhere: C leaves open what it is for others."""
+    """Lanes shifted by one number of bits, where it is known, and else by a function: C leaves open what large ones do.
+
+    None for narrow lanes, which few machines shift by a number each.
+    """
     amount, element, lanes = c.values.splats.get(op.right), lane_kind(c, op.result), prod(_vector(op.result).shape)
-    bits = width(element)
+    bits, (sign, stem) = width(element), _SHIFTS[op.kind]
     if amount is None or amount.number is None or not 0 <= amount.number < bits:
-        return None
+        if bits <= NARROW:
+            return None
+        _integers(c, f"u{bits}", lanes)
+        return _helped(c, stem, op.result, op.left, op.right)
     shown = whole(c, op.left)
     if op.kind != "shrsi":
-        shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes), shown)
-    return cast(type_name(c, op.result), infix(_SHIFTS[op.kind], shown, amount))
+        shown = cast(_integers(c, f"u{bits}", lanes), shown)
+    return cast(type_name(c, op.result), infix(sign, shown, amount))
 
 
 def _divided(c: Context, op: arith.Binary) -> Code | None:

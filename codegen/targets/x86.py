@@ -25,6 +25,21 @@ def widening(width: int) -> Iterator[tuple[Row, str]]:
         yield ("from_f32", "f64", width // 64), f"return (V){register(width)}_cvtps_pd((__m{half})*a);"
 
 
+def shifting(width: int, *, has_all: bool = False) -> Iterator[tuple[Row, str]]:
+    """Each lane by a number of bits of its own: what the instructions give for large numbers is what is meant.
+
+    Without all of those that AVX-512 has, the sign of 64 bits is taken out before, and put back.
+    """
+    mm, kind = register(width), f"__m{width}i"
+    for bits in (32, 64):
+        for stem, name in (("shl", "sllv"), ("shru", "srlv"), ("shr", "srav")):
+            body = f"return (V){mm}_{name}_epi{bits}(({kind})*a, ({kind})*n);"
+            if name == "srav" and bits == 64 and not has_all:
+                shifted = f"{mm}_srlv_epi64(({kind})(*a ^ sign), ({kind})*n)"
+                body = f"const V sign = *a < 0;\nreturn (V){shifted} ^ sign;"
+            yield (stem, f"i{bits}", width // bits), body
+
+
 def truncating(width: int) -> Iterator[tuple[Row, str]]:
     """Floats as integers of 32 bits: the instruction gives the least one for what does not fit, and for NaN.
 

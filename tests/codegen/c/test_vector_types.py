@@ -112,6 +112,24 @@ def compared(element, lanes):
     return computing(lines, element, lanes), arrays
 
 
+@pytest.mark.parametrize("turn", range(len(FLAGS)))
+def test_each_lane_is_shifted_by_a_number_of_its_own(turn, tmp_path):
+    """As many bits as there are and more, below 0 too, are what the interpreter says, by functions on whole vectors."""
+    parts = []
+    for element, lanes in (("i32", 8), ("i64", 4), ("i32", 16), ("i16", 8)):
+        v, bits = f"vector<{lanes}x{element}>", int(element[1:])
+        low = np.iinfo(f"i{bits // 8}").min
+        lines = [f"%r = arith.{kind} {operands} : {v}" for kind in ("shli", "shrsi", "shrui")
+                 for operands in ("%a, %b", "%b, %a")]  # fmt: skip
+        known = np.array([0, 1, 5, bits - 1, bits, bits + 1, -1, low], f"i{bits // 8}")
+        numbers = [np.resize(known[k::-1] if k else known, lanes) for k in (0, 7)]
+        parts.append((computing(lines, element, lanes), [*numbers, np.zeros(lanes * len(lines), f"i{bits // 8}")]))
+    text, arrays = together(parts)
+    source = emit_jit(parse(text), "f")
+    assert all(f"{stem}_{row}(" in source for stem in ("shl", "shr", "shru") for row in ("i32x8", "i64x4"))
+    assert_as_interpreted(text, arrays, tmp_path, turn)
+
+
 def test_conversions_by_instructions_of_this_machine(tmp_path):
     rows = [row for row in conversions() if {*row.types, row.result} <= {*ELEMENTS}]
     parts = [(str(row.function(16, vectors=True)), row.arrays(16, 4)) for row in some(rows[::2], len(rows) // 4)]

@@ -48,6 +48,8 @@ SPECIAL = (
 WHOLE = ("mins", "maxs", "minu", "maxu")
 """The smaller and the larger of two integers, with a sign and without."""
 
+SHIFTS = ("shl", "shru", "shr")
+
 CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_")
 """Functions of a vector of other numbers, by the type of which they are called."""
 
@@ -88,6 +90,8 @@ def body(stem, element, lanes):
             return f"*found = {name}(&v, &w);"
         case "any" | "count":
             return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&m);"
+        case _ if stem in SHIFTS:
+            return f"*found = {name}(&v, &w);"
         case "scaled":
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
         case "looked":
@@ -195,6 +199,10 @@ def arguments(random, stem, element, lanes, n):
         full = np.iinfo(dtype)
         given, before = (random.integers(full.min, full.max, lanes, dtype, endpoint=True) for _ in "ab")
         given[: n % lanes] = before[: n % lanes]
+    if stem in SHIFTS:
+        full = np.iinfo(dtype)
+        given = random.integers(full.min, full.max, lanes, dtype, endpoint=True)
+        before = random.choice([0, 1, full.bits - 1, full.bits, -1, full.min, 1 << 8, 7, 13], lanes).astype(dtype)
     if stem in ("lesser", "greater", *EXTREMES):
         given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
     return at, mask, given, before
