@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -212,12 +212,25 @@ class Splitter:
         (start,), (lanes,) = op.offsets, op.sizes
         count = self.count(op.result) if self.is_wide(op.result) else 1
         if start % each or lanes != each * count:
-            raise WholeError
+            yield from self.gathered(op.result, [(parts[k // each], k % each) for k in range(start, start + lanes)])
+            return
         taken = parts[start // each : start // each + count]
         if count > 1:
             self.parts[op.result] = taken
         else:
             yield vector.ShapeCast(op.result, taken[0], location=op.location)
+
+    def gathered(self, result: Value, lanes: Sequence[tuple[Value, int]]) -> Iterator[Op]:
+        """A vector, or its parts, from lanes of vectors that have another number of them: one after the other."""
+        made = [Value(part.type.element) for part, _ in lanes if isinstance(part.type, VectorType)]
+        for value, (part, lane) in zip(made, lanes, strict=True):
+            yield vector.Extract(value, part, (), (lane,))
+        count = self.count(result) if self.is_wide(result) else 1
+        each = len(lanes) // count
+        new = (result,) if count == 1 else tuple(self.fresh(result) for _ in range(count))
+        yield from (vector.FromElements(v, tuple(made[k * each : (k + 1) * each])) for k, v in enumerate(new))
+        if count > 1:
+            self.parts[result] = new
 
     def shuffled(self, op: vector.Shuffle) -> Iterator[Op]:
         """Lanes of two vectors: each part takes its own from those parts of them that have any."""

@@ -37,6 +37,7 @@ from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
 from affdsl.passes.transforms.vectorize.counted import all_count
+from affdsl.passes.transforms.vectorize.counters import idle_counters
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -423,8 +424,8 @@ def cost(nest: Nest, loop: affine.For, options: Options) -> float:
 
 
 def is_sum(nest: Nest, loop: affine.For) -> bool:
-    """Whether all that a loop stores stays where it is."""
-    if loop.results:
+    """Whether all that a loop stores stays where it is, or it hands on more than counters that nothing needs later."""
+    if len(loop.results) > len(idle_counters(nest.function, loop)):
         return True
     stores = [a for a in nest.accesses if a.kind == "write"]
     return bool(stores) and all(_is_still(nest, a, loop) for a in stores)

@@ -25,7 +25,7 @@ from affdsl.passes.transforms.scalar_replace.variables import without_own_variab
 from affdsl.passes.transforms.vectorize.branches import without_branches
 from affdsl.passes.transforms.vectorize.carried import NOTHING, chain_of, in_a_row, left_in_lanes, ways, wide_loop
 from affdsl.passes.transforms.vectorize.counted import counts
-from affdsl.passes.transforms.vectorize.counters import without_counters
+from affdsl.passes.transforms.vectorize.counters import without_counters, without_idle_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
 from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
@@ -168,10 +168,11 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
     require_lanes(loop, what, width)
-    plain = without_own_variables(loop)
-    if plain is not loop:
-        before, function, loop = function, replaced(function, loop, plain), plain
-        module = module if module is None else instead(module, before, function)
+    for without in (lambda _, each: without_own_variables(each), without_idle_counters):
+        plain = without(function, loop)
+        if plain is not loop:
+            before, function, loop = function, replaced(function, loop, plain), plain
+            module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
     plain = stored_once(loaded_once(loop, _aliasing(dependences)), _aliasing(dependences))
     how = ways(loop, dependences, reassociate=reassociate)

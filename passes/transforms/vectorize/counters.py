@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith
-from affdsl.ir.expr import Value
-from affdsl.ir.traverse import substitute, walk, with_fields
-from affdsl.ir.types import INDEX, IndexType, IntegerType
+from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.magnitude import is_small
+from affdsl.ir.traverse import definitions, rewrite, substitute, walk, with_fields
+from affdsl.ir.types import INDEX, IndexType, IntegerType, MemRefType
+
+
+class Counter(FrozenValue):
+    """A carried integer to which each iteration adds the same number, and what it is in an iteration and in the next.
+
+    Attributes
+    ----------
+    step
+        A value that is there before the loop, or the constant in it.
+    """
+
+    carried: Value
+    init: Value
+    result: Value
+    added: arith.Binary
+    step: Value | arith.Constant
+
+
+def counters(loop: affine.For) -> Iterator[Counter]:
+    """The counters that a loop carries."""
+    last = loop.body[-1] if loop.body else None
+    if not isinstance(last, affine.Yield) or len(loop.lower) > 1:
+        return
+    makers = {v: op for op in loop.body for v in op.defines()}
+    for carried, init, result, value in zip(loop.carried, loop.inits, loop.results, last.values, strict=True):
+        added = makers.get(value)
+        if not isinstance(added, arith.Binary) or added.kind not in ("addi", "subi") or added.left is not carried:
+            continue
+        step = _outside(loop, added.right, makers)
+        if step is not None and isinstance(carried.type, IntegerType | IndexType):
+            yield Counter(carried, init, result, added, step)
+
+
+def idle_counters(function: Func, loop: affine.For) -> tuple[Counter, ...]:
+    """Those of the counters of a loop that nothing reads behind it: the loop need not carry them."""
+    found = tuple(counters(loop))
+    read = {v for op in walk(function) for v in op.mentions()} if found else set()
+    return tuple(each for each in found if each.result not in read)
 
 
 def without_counters(loop: affine.For) -> affine.For:
@@ -19,30 +60,58 @@ def without_counters(loop: affine.For) -> affine.For:
     It is the same object where there is no such integer.
     """
     last = loop.body[-1] if loop.body else None
-    if not isinstance(last, affine.Yield) or len(loop.lower) > 1:
+    read = [each for each in counters(loop) if _is_read(loop, each)]
+    if not read:
         return loop
-    new: dict[Value, Value] = {}
-    sums: set[Op] = set()
-    made: list[Op] = []
-    makers = {v: op for op in loop.body for v in op.defines()}
-    for carried, init, value in zip(loop.carried, loop.inits, last.values, strict=True):
-        added = makers.get(value)
-        if not isinstance(added, arith.Binary) or added.kind not in ("addi", "subi") or added.left is not carried:
-            continue
-        step = _outside(loop, added.right, makers)
-        is_read = any(v in op.mentions() for v in (carried, value) for op in _others(loop, added, last))
-        if step is None or not is_read or not isinstance(carried.type, IntegerType | IndexType):
-            continue
-        made += _counted(loop, carried, init, added, step, new)
-        sums.add(added)
-    if not sums:
-        return loop
-    kept = tuple(op if op in sums or op is last else substitute(op, dict(new)) for op in loop.body)
+    made, new = _counted(loop, read)
+    sums = {each.added for each in read}
+    kept = tuple(op if op in sums or op is last else substitute(op, new) for op in loop.body)
     return with_fields(loop, body=(*made, *kept))
 
 
-def _others(loop: affine.For, *but: Op) -> Iterator[Op]:
-    return (each for op in loop.body if op not in but for each in walk(op))
+def without_idle_counters(function: Func, loop: affine.For) -> affine.For:
+    """The loop without the counters that nothing reads behind it, and with subscripts of what they were.
+
+        for i, k = 0: { A[k] = x; yield k + 2 }   ->   for i: A[2 * i] = x
+
+    It is the same object where there is none. Subscripts are taken not to wrap: one that does is outside of its array.
+    """
+    idle = idle_counters(function, loop)
+    if not idle:
+        return loop
+    gone = {each.carried for each in idle}
+    left = [k for k, v in enumerate(loop.carried) if v not in gone]
+    subscripts = _Subscripts(function, loop, idle)
+    raised = rewrite(loop, subscripts.raised)
+    assert isinstance(raised, affine.For)
+    loop = raised
+    last = loop.body[-1]
+    assert isinstance(last, affine.Yield)
+    read = [each for each in idle if _is_read(loop, each)]
+    made, new = _counted(loop, read)
+    sums = {each.added for each in idle}
+    kept = [substitute(op, new) for op in loop.body if op not in sums and op is not last]
+    if left:
+        values = tuple(last.values[k] for k in left)
+        kept.append(with_fields(last, values=tuple(new.get(v, v) for v in values)))
+    return with_fields(
+        loop,
+        body=(*made, *kept),
+        inits=tuple(loop.inits[k] for k in left),
+        carried=tuple(loop.carried[k] for k in left),
+        results=tuple(loop.results[k] for k in left),
+        written=None,
+    )
+
+
+def _is_read(loop: affine.For, counter: Counter) -> bool:
+    """Whether anything in a loop reads what a counter is, but its own sum."""
+    others = (each for op in loop.body[:-1] if op is not counter.added for each in walk(op))
+    own = (counter.carried, counter.added.result)
+    rows = zip(loop.carried, loop.body[-1].reads(), strict=True)
+    if any(v in own for carried, v in rows if carried is not counter.carried):
+        return True
+    return any(v in op.mentions() for op in others for v in own)
 
 
 def _outside(loop: affine.For, value: Value, makers: Mapping[Value, Op]) -> Value | arith.Constant | None:
@@ -53,22 +122,77 @@ def _outside(loop: affine.For, value: Value, makers: Mapping[Value, Op]) -> Valu
     return None if maker is not None or value is loop.iv or value in loop.carried else value
 
 
-def _counted(
-    loop: affine.For, carried: Value, init: Value, added: arith.Binary, step: Value | arith.Constant,
-    new: dict[Value, Value],
-) -> Iterator[Op]:  # fmt: skip
-    """What a carried integer is in each iteration, and what it is in the next one."""
-    count, number, many, now, then = (Value(INDEX), *(Value(carried.type) for _ in range(4)))
-    yield affine.Apply(count, (loop.iv - loop.lower[0]) // loop.step)
-    if isinstance(carried.type, IndexType):
-        number = count
-    else:
-        yield arith.Cast(number, "index_cast", count)
-    if isinstance(step, arith.Constant):
-        again = Value(carried.type)
-        yield with_fields(step, result=again)
-        step = again
-    yield arith.Binary(many, "muli", number, step)
-    yield arith.Binary(now, added.kind, init, many)
-    yield arith.Binary(then, added.kind, now, step)
-    new[carried], new[added.result] = now, then
+def _counted(loop: affine.For, counters: Collection[Counter]) -> tuple[list[Op], dict[Value, Value]]:
+    """Operations that compute what counters are in each iteration, and in the next one, and the values they have."""
+    made: list[Op] = []
+    new: dict[Value, Value] = {}
+    for each in counters:
+        type, step = each.carried.type, each.step
+        count, number, many, now, then = (Value(INDEX), *(Value(type) for _ in range(4)))
+        made.append(affine.Apply(count, (loop.iv - loop.lower[0]) // loop.step))
+        if isinstance(type, IndexType):
+            number = count
+        else:
+            made.append(arith.Cast(number, "index_cast", count))
+        if isinstance(step, arith.Constant):
+            again = Value(type)
+            made.append(with_fields(step, result=again))
+            step = again
+        made.append(arith.Binary(many, "muli", number, step))
+        made.append(arith.Binary(now, each.added.kind, each.init, many))
+        made.append(arith.Binary(then, each.added.kind, now, step))
+        new[each.carried], new[each.added.result] = now, then
+    return made, new
+
+
+class _Subscripts:
+    """What indices in a loop are as affine expressions, where they are made of its counters."""
+
+    def __init__(self, function: Func, loop: affine.For, idle: Collection[Counter]) -> None:
+        self._makers = definitions(function)
+        self._known: dict[Value, Affine | None] = {loop.iv: Affine.of(loop.iv)}
+        for each in idle:
+            first, step = self.expr(each.init), self._step(each)
+            if first is not None and step is not None:
+                self._known[each.carried] = first + (loop.iv - loop.lower[0]) // loop.step * step
+
+    def raised(self, op: Op) -> Op | None:
+        """An access with affine subscripts, where they are; None for any other operation."""
+        if not isinstance(op, memref.Load | memref.Store) or not isinstance(op.memref.type, MemRefType):
+            return None
+        exprs = [self.expr(v) for v in op.indices]
+        index = tuple(e for e in exprs if e is not None and is_small(e))
+        if len(index) < len(exprs):
+            return None
+        if isinstance(op, memref.Load):
+            return affine.Load(op.result, op.memref, index, location=op.location, attributes=op.attributes)
+        return affine.Store(op.value, op.memref, index, location=op.location, attributes=op.attributes)
+
+    def expr(self, value: Value) -> Affine | None:
+        """An integer as an affine expression; None where it is not known to be one."""
+        if value in self._known:
+            return self._known[value]
+        found: Affine | None = None
+        match self._makers.get(value):
+            case arith.Constant(value=int() as number):
+                found = Affine.of(number)
+            case arith.Cast(kind="index_cast", operand=operand) if _is_long(operand):
+                found = self.expr(operand)
+            case arith.Binary(kind="addi" | "subi" as kind, left=left, right=right) if _is_long(value):
+                a, b = self.expr(left), self.expr(right)
+                if a is not None and b is not None:
+                    found = a + b if kind == "addi" else a - b
+        self._known[value] = found
+        return found
+
+    def _step(self, counter: Counter) -> int | None:
+        """What a counter grows by in each iteration, where that is a known number and indices have as many bits."""
+        step = counter.step if isinstance(counter.step, arith.Constant) else self._makers.get(counter.step)
+        if not isinstance(step, arith.Constant) or not isinstance(step.value, int) or not _is_long(counter.carried):
+            return None
+        return step.value if counter.added.kind == "addi" else -step.value
+
+
+def _is_long(value: Value) -> bool:
+    """Whether an integer has as many bits as an index."""
+    return isinstance(value.type, IndexType) or value.type == IntegerType(64)

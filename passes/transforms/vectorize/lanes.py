@@ -9,6 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.integers import wrap
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, ComplexType, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from affdsl.passes.legality.refusal import refusal
@@ -24,8 +25,9 @@ AS_COMPLEX = "the loop as it is, of which the compiler of C makes vectors; or on
 class Lanes:
     """The values of one loop in `width` iterations at once, and the operations that make them.
 
-    A value that varies from lane to lane is known as a vector, as lanes, or as an affine expression of the induction
-    variable, which gets any of the others when somebody asks; all other values stay as they are.
+    A value that varies from lane to lane is known as a vector, as lanes, as an affine expression of the induction
+    variable, or as a number that grows by the same from lane to lane; the last two get any of the others when somebody
+    asks. All other values stay as they are.
 
     Parameters
     ----------
@@ -46,12 +48,16 @@ class Lanes:
         self._out: list[Op] = []
         self._vectors: dict[Value, Value] = {}
         self._lanes: dict[Value, Sequence[Value]] = {}
+        self._even: dict[Value, tuple[Value, int]] = {}
+        self.constants: dict[Value, int] = {}
         self._chosen: set[Value] = set()
 
     def emit(self, op: Op) -> None:
         """Add an operation to the block that is being made."""
         if op.written is not None and any(map(self.varies, op.mentions())):  # a map takes it, and no result needs it
             op = with_fields(op, written=None)
+        if isinstance(op, arith.Constant) and isinstance(op.value, int):
+            self.constants[op.result] = op.value
         self._out.append(op)
 
     def varies(self, value: Value) -> bool:
@@ -82,6 +88,14 @@ class Lanes:
         """Let one value for each lane stand for a value of the loop."""
         self._lanes[value] = tuple(lanes)
 
+    def define_even(self, value: Value, first: Value, step: int) -> None:
+        """Let an integer stand for a value of the loop that grows by the same from lane to lane, and wraps."""
+        self._even[value] = first, step
+
+    def even(self, value: Value) -> tuple[Value, int] | None:
+        """An integer in the first lane, and how much it grows from lane to lane; None where nobody said that."""
+        return self._even.get(value)
+
     def expr(self, expr: Affine) -> Affine:
         """An expression over the induction variable, and values that do not vary, as far as it can be one."""
         return expr.substitute(dict(self.exprs))
@@ -107,6 +121,8 @@ class Lanes:
             return value
         if value in self._lanes:
             return self._lanes[value][k]
+        if k == 0 and value in self._even:
+            return self._even[value][0]
         return self.extract(self.vector(value), k)
 
     def extract(self, source: Value, k: int) -> Value:
@@ -151,6 +167,8 @@ class Lanes:
             made = self.from_lanes(self._lanes[value], self.scalar(value))
         elif value in self.exprs:
             made = self.vector_of_expr(self.exprs[value])
+        elif value in self._even:
+            made = self._vector_of_even(*self._even[value])
         elif self.varies(value):
             reason = f"{described(value, self.loop)} is used before the iterations in a row that make it"
             raise refusal(self.loop, self.what, reason)
@@ -171,15 +189,23 @@ class Lanes:
             return first
         return self.binary("addi", first, self.constant([step * k for k in range(self.width)], INDEX))
 
+    def _vector_of_even(self, first: Value, step: int) -> Value:
+        """A number in the first lane, and so much more in each of the next ones, as its type wraps."""
+        wide = Value(self.vector_type(first))
+        self.emit(vector.Broadcast(wide, first))
+        assert isinstance(first.type, IntegerType)
+        numbers = [wrap(step * k, first.type.width) for k in range(self.width)]
+        return self.binary("addi", wide, self.constant(numbers, first.type))
+
     @contextmanager
     def new_block(self) -> Iterator[list[Op]]:
         """A block inside: what is known only there is forgotten afterwards."""
-        kept = self._out, dict(self._vectors), dict(self._lanes)
+        kept = self._out, dict(self._vectors), dict(self._lanes), dict(self._even)
         self._out = []
         try:
             yield self._out
         finally:
-            self._out, self._vectors, self._lanes = kept
+            self._out, self._vectors, self._lanes, self._even = kept
 
     @contextmanager
     def where(self, mask: Value | None) -> Iterator[None]:

@@ -14,6 +14,7 @@ from affdsl.ir.types import I1
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.accesses import access
+from affdsl.passes.transforms.vectorize.even import is_even
 from affdsl.passes.transforms.vectorize.lanes import AS_COMPLEX, Lanes
 from affdsl.passes.transforms.vectorize.whiles import widen_while
 
@@ -45,6 +46,8 @@ def widen_op(at: Lanes, op: Op) -> None:
             at.emit(op)
         case affine.Min() | affine.Max():
             _per_lane(at, op)
+        case _ if is_even(at, op):
+            pass
         case _ if isinstance(op, Lanewise):
             _lanewise(at, op)
         case complex_.ComplexOp():

@@ -120,6 +120,24 @@ def test_lanes_of_a_vector_that_stays_whole_are_cut_out_part_by_part():
     assert given[1].tolist() == list(range(4, 20))
 
 
+def test_lanes_of_parts_of_another_size_are_put_together_one_by_one():
+    """Indices have 64 bits, so that as many lanes of 32 bits are in as many parts, and half of them in larger ones."""
+    module = parse("""func.func @f(%A: memref<32xi32>, %B: memref<16xi32>) {
+      %v = affine.vector_load %A[0] : memref<32xi32>, vector<32xi32>
+      %i = arith.index_cast %v : vector<32xi32> to vector<32xindex>
+      %w = arith.index_cast %i : vector<32xindex> to vector<32xi32>
+      %x = vector.extract_strided_slice %w {offsets = [16], sizes = [16], strides = [1]} : vector<32xi32> to vector<16xi32>
+      affine.vector_store %x, %B[0] : memref<16xi32>, vector<16xi32>
+      return
+    }""")
+    split = split_vectors(module, 256)
+    verify(split)
+    assert widest(split) == 256
+    given = np.arange(32, dtype=np.int32), np.zeros(16, np.int32)
+    run(split.functions[0], *given)
+    assert given[1].tolist() == list(range(16, 32))
+
+
 def test_what_nobody_reads_cuts_no_vector():
     module = parse("""func.func @f(%A: memref<64xi8>) {
       %v = affine.vector_load %A[0] : memref<64xi8>, vector<64xi8>
