@@ -122,14 +122,16 @@ def test_lanes_of_a_vector_that_stays_whole_are_cut_out_part_by_part():
 
 def test_lanes_of_parts_of_another_size_are_put_together_one_by_one():
     """Indices have 64 bits, so that as many lanes of 32 bits are in as many parts, and half of them in larger ones."""
-    module = parse("""func.func @f(%A: memref<32xi32>, %B: memref<16xi32>) {
+    module = parse(
+        """func.func @f(%A: memref<32xi32>, %B: memref<16xi32>) {
       %v = affine.vector_load %A[0] : memref<32xi32>, vector<32xi32>
       %i = arith.index_cast %v : vector<32xi32> to vector<32xindex>
       %w = arith.index_cast %i : vector<32xindex> to vector<32xi32>
-      %x = vector.extract_strided_slice %w {offsets = [16], sizes = [16], strides = [1]} : vector<32xi32> to vector<16xi32>
+      %x = vector.extract_strided_slice %w {offsets = [16], sizes = [16], strides = [1]} : CUT
       affine.vector_store %x, %B[0] : memref<16xi32>, vector<16xi32>
       return
-    }""")
+    }""".replace("CUT", "vector<32xi32> to vector<16xi32>")
+    )
     split = split_vectors(module, 256)
     verify(split)
     assert widest(split) == 256

@@ -78,7 +78,8 @@ def test_subscripts_by_a_counter_are_affine(name, step):
         made = vectorized(module, width, tail)
         assert_same(module, made)
         loops = [op for op in walk(made) if isinstance(op, affine.For)]
-        assert loops and not any(loop.results for loop in loops)
+        assert loops
+        assert not any(loop.results for loop in loops)
         if tail == "scalar":
             assert not any(isinstance(op, memref.Load | memref.Store) for op in walk(made))
             whole = sum(isinstance(op, affine.VectorStore) for op in walk(made))
@@ -167,7 +168,8 @@ def test_numbers_that_grow_evenly_wrap_in_each_lane(name):
             for op in walk(made)
             if isinstance(op, arith.Binary | arith.Cast) and "vector" in str(op.result.type)
         ]
-        assert wide and all(v.type.element in (IntegerType(8), IntegerType(1)) for v in wide)
+        assert wide
+        assert all(v.type.element in (IntegerType(8), IntegerType(1)) for v in wide)
         assert not any(isinstance(op, arith.Binary) and op.kind == "muli" and op.result in wide for op in walk(made))
         for n in (0, 5, 8, 300):
             found = [np.zeros(n, "i1") for _ in "ab"]
