@@ -118,6 +118,7 @@ _PORTABLE = (
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
         "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", LOAD),
         "masked_store": ("void", "T *at, const M *mask, const V *value", STORE),
+        "stored_lanes": ("void", "T *at, uint64_t which, const V *value", "EACH"),
         "streamed_store": ("void", "T *at, uintptr_t line, const V *value", f"(void)line;\n{STREAM}"),
         "looked_up": ("V", "const T *middle, const V *offsets", "return (V){LOOKED_UP};"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
@@ -285,6 +286,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         "MOST": f"INT{bits}_MAX", "LAST": str(bits - 1), "LARGEST": f"INT{bits}_MAX", "LEAST": f"INT{bits}_MIN",
         "FUSED": "fmaf" if bits == 32 else "fma",
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
+        "EACH": "\n    ".join(f"if (which >> {k} & 1)\n        at[{k}] = (*value)[{k}];" for k in range(lanes)),
         "LOOKED_UP": ", ".join(f"middle[(*offsets)[{k}]]" for k in range(lanes)),
         "COPIES": ", ".join("a" * lanes), "S": f"{narrow}x{ratio * lanes}", "R": str(ratio),
     }  # fmt: skip

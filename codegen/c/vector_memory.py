@@ -144,6 +144,10 @@ def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Valu
     keep_vector(c, result, on_vectors(c, "masked_load", kind, lanes, pointer, Mask(mask), otherwise))
 
 
+WORD = 64
+"""A number says which lanes of a vector are stored, where that is known, of at most so many."""
+
+
 def _masked_store(c: Context, buffer: Buffer, value: Value, at: Code, mask: Value) -> None:
     """Consecutive elements = value where mask is set; the others are not touched."""
     kind = lane_kind(c, value)
@@ -151,7 +155,11 @@ def _masked_store(c: Context, buffer: Buffer, value: Value, at: Code, mask: Valu
     if is_narrow(value):
         c.lines.add(f"{narrow_floats.masked_store(c, value, pointer, mask)};")
         return
-    lanes = prod(vector_type(value).shape)
+    lanes, known = prod(vector_type(value).shape), c.definitions.get(mask)
+    if isinstance(known, arith.Constant) and isinstance(known.value, tuple) and lanes <= WORD:
+        which = number(sum(1 << k for k, is_set in enumerate(known.value) if is_set))
+        c.lines.add(f"{on_vectors(c, 'stored_lanes', kind, lanes, pointer, which, value)};")
+        return
     c.lines.add(f"{on_vectors(c, 'masked_store', kind, lanes, pointer, Mask(mask), value)};")
 
 

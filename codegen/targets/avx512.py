@@ -45,10 +45,10 @@ def _rows() -> Iterator[tuple[Row, str]]:
                 ("masked_load", element, lanes),
                 f"return (V){mm}_mask_loadu_{end}(({kind})*otherwise, {mask}, {pointer}at);",
             )
-            yield (
-                ("masked_store", element, lanes),
-                f"{mm}_mask_storeu_{end}({pointer.replace('const ', '')}at, {mask}, ({kind})*value);",
-            )
+            into = pointer.replace("const ", "")
+            yield ("masked_store", element, lanes), f"{mm}_mask_storeu_{end}({into}at, {mask}, ({kind})*value);"
+            which = f"(__mmask{max(lanes, 8)})which"
+            yield ("stored_lanes", element, lanes), f"{mm}_mask_storeu_{end}({into}at, {which}, ({kind})*value);"
 
 
 _LARGER, _SMALLER = 5, 4

@@ -55,12 +55,13 @@ def vectorize(
                                                for i = n - n mod 4 to n: B[i] = A[i] * 2
 
     The loop may be an inner or an outer one, with loops and conditions inside. Neighbours are loaded and stored as
-    vectors, elements at a small stride by vectors and shuffles, all others lane after lane; no element is touched
-    that the loop as written does not touch. A condition that differs from lane to lane becomes a mask; an element that
-    both of its branches store to is stored once, behind it. Values that the loop carries are combined in all lanes if
-    any order gives the same, or `reassociate` allows another, and else go from lane to lane as they did. Statements of
-    the body change places where dependences ask for that; those that need what the iteration before has made run for
-    one iteration after the other, if anything else is left.
+    vectors, elements at a small stride by vectors and shuffles, all others lane after lane; no element is stored to
+    that the loop as written does not store to, and none is loaded but those that it loads and what lies between them.
+    A condition that differs from lane to lane becomes a mask; an element that both of its branches store to is stored
+    once, behind it. Values that the loop carries are combined in all lanes if any order gives the same, or
+    `reassociate` allows another, and else go from lane to lane as they did. Statements of the body change places where
+    dependences ask for that; those that need what the iteration before has made run for one iteration after the other,
+    if anything else is left. An integer that grows by the same in each iteration is computed from the number of it.
 
     Where an element that one iteration stores is accessed by others, the loop is split at that iteration, if it is one:
     those before it and those behind it are two loops on vectors.

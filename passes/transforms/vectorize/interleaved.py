@@ -2,7 +2,8 @@
 
     load A[3 i], A[3 i + 1], A[3 i + 2]   ->   three vectors from A[3 i] on, and two shuffles for each of the loads
 
-What lies between the elements is masked out where no access of the group needs it.
+What lies between the elements is loaded with them, where no iteration stores to it, and nothing beyond the last one:
+the last vector ends there. Where iterations store to it, and in stores, it is masked out.
 """
 
 from __future__ import annotations
@@ -57,15 +58,19 @@ def _positions(at: Lanes, group: Group) -> list[list[int]]:
 
 def _load(at: Lanes, group: Group, row: Value, lowest: tuple[Affine, ...]) -> None:
     positions = _positions(at, group)
+    last = max(p for of in positions for p in of) - at.width + 1
+    starts: dict[int, int] = {}
     vectors: dict[int, Value] = {}
     for number, wanted in _vectors_of(positions, at.width).items():
-        index = (*lowest[:-1], lowest[-1] + number * at.width)
-        vectors[number] = _part(at, group, row, index, wanted)
+        starts[number] = min(number * at.width, last) if group.takes_gaps else number * at.width
+        index = (*lowest[:-1], lowest[-1] + starts[number])
+        vectors[number] = _part(at, group, row, index, range(at.width) if group.takes_gaps else wanted)
     known: dict[int, Value] = {}
     for each, of in zip(group.members, positions, strict=True):
         assert isinstance(each.op, affine.Load)
         if of[0] not in known:
-            known[of[0]] = _taken(at, [(vectors[p // at.width], p % at.width) for p in of], each.op.result.hint)
+            lanes = [(p // at.width, p) for p in of]
+            known[of[0]] = _taken(at, [(vectors[n], p - starts[n]) for n, p in lanes], each.op.result.hint)
         at.define(each.op.result, known[of[0]])
 
 

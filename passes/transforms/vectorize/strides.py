@@ -59,6 +59,8 @@ class Group:
     members: list[Element] = field(default_factory=list)
     behind: list[int] = field(default_factory=list)
     """How many accesses of the block stand before what is behind each of them."""
+    takes_gaps: bool = False
+    """Whether the elements between those that are loaded may be loaded, too: no iteration stores to them."""
 
     @property
     def is_load(self) -> bool:
@@ -104,7 +106,21 @@ def groups(loop: affine.For, varying: Varying, width: int, may_alias: MayAlias, 
     found = [
         group for block in _blocks(loop.body, varying) for group in _of_block(loop, block, varying, may_alias, alone)
     ]
+    for group in found:
+        group.takes_gaps = group.is_load and _may_take_gaps(loop, group.members[0], found, may_alias)
     return {each.op: group for group in found if group.pays(width) for each in group.members}
+
+
+def _may_take_gaps(loop: affine.For, first: Element, found: Sequence[Group], may_alias: MayAlias) -> bool:
+    """Whether no iteration stores to what lies between the elements of loads, so that they may be loaded with them."""
+    known = {each.op: each for group in found for each in group.members}
+
+    def stays_out(store: _Store) -> bool:
+        apart = known[store].distance(first) if store in known else None
+        return apart is not None and apart % first.stride == 0
+
+    stores = (op for op in walk(loop) if isinstance(op, _Store) and may_alias(op.memref, first.op.memref))
+    return all(map(stays_out, stores))
 
 
 def _blocks(block: Block, varying: Varying) -> Iterator[Block]:

@@ -80,6 +80,9 @@ def body(stem, element, lanes):
             return f"*found = {name}(v, w, {order});"
         case "masked":
             return f"{'*found = ' * (stem == 'masked_load')}{name}(at, &m, &v);"
+        case "stored":
+            which = f"for (int k = 0; k < {lanes}; ++k)\n        which |= (uint64_t)(m[k] != 0) << k;"
+            return f"uint64_t which = 0;\n    {which}\n    {name}(at, which, &v);"
         case "streamed":
             return f"{name}(at, m[0] != 0 ? sizeof v - 1 : UINTPTR_MAX, &v);"
         case "fma":

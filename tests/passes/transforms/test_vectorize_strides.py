@@ -99,10 +99,12 @@ def test_random_loops_do_the_same(block):
     ("text", "loads", "stores", "masked"),
     [
         ("a planet's three numbers", 3, 3, 0),
-        ("every second number", 0, 1, 2),
-        ("backwards by two", 0, 1, 2),
+        ("every second number", 2, 1, 0),
+        ("backwards by two", 2, 1, 0),
+        ("stored where they are", 2, 0, 2),
+        ("stored in between", 0, 0, 4),
         ("pairs", 2, 2, 0),
-        ("as far apart as the stride", 0, 1, 4),
+        ("as far apart as the stride", 4, 1, 0),
         ("stored twice", 1, 2, 0),
     ],
 )
@@ -126,6 +128,11 @@ PROGRAMS = {
     "every second number": "%v = affine.load %A[%i * 2] : memref<?xf32>\naffine.store %v, %B[%i] : memref<?xf32>",
     "backwards by two": """%v = affine.load %A[%i * -2 + symbol(%n) * 2] : memref<?xf32>
       affine.store %v, %B[%i] : memref<?xf32>""",
+    "stored where they are": """%v = affine.load %A[%i * 2 + 1] : memref<?xf32>
+      %w = arith.addf %v, %x : f32
+      affine.store %w, %A[%i * 2 + 1] : memref<?xf32>""",
+    "stored in between": """%v = affine.load %A[%i * 2 + 1] : memref<?xf32>
+      affine.store %v, %A[%i * 2] : memref<?xf32>""",
     "pairs": """%v = affine.load %A[%i * 2] : memref<?xf32>
       %w = affine.load %A[%i * 2 + 1] : memref<?xf32>
       %s = arith.addf %v, %w : f32
@@ -148,6 +155,20 @@ def test_they_run_in_c_and_lowered(name, tmp_path):
     agree(print_op(wide(loop(PROGRAMS[name], ARGUMENTS), 4)), tmp_path, *given(9))
 
 
+@pytest.mark.parametrize("stride", [2, 3, -2, 7])
+@pytest.mark.parametrize("width", [4, 8])
+def test_nothing_is_loaded_beyond_the_first_and_the_last_element(stride, width):
+    """What lies between elements is loaded with them; the array ends with the last one, or begins with the first."""
+    n = 2 * width
+    low = 0 if stride > 0 else -stride * (n - 1)
+    body = f"%v = affine.load %A[%i * {stride} + {low}] : memref<?xf32>\naffine.store %v, %B[%i] : memref<?xf32>"
+    found = wide(loop(body, "%A: memref<?xf32>, %B: memref<?xf32>"), width)
+    assert not counted(found, vector.MaskedLoad)
+    array, copied = np.arange(abs(stride) * (n - 1) + 1, dtype=np.float32), np.zeros(n, np.float32)
+    run(found.functions[0], array, copied, n)
+    np.testing.assert_array_equal(copied, array[low::stride] if stride > 0 else array[::stride])
+
+
 def test_a_store_between_loads_of_one_element_keeps_its_place():
     """The second load of an element sees what was stored: it does not join the first one."""
     found = wide(
@@ -163,7 +184,7 @@ def test_a_store_between_loads_of_one_element_keeps_its_place():
         ),
         4,
     )
-    assert counted(found, vector.MaskedLoad) == 4
+    assert counted(found, affine.VectorLoad) == 4
     assert not counted(found, memref.CollapseShape)
     a = given(8)
     run(found.functions[0], *a)
