@@ -16,6 +16,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import (
     across,
     blocked,
+    bounded,
     finished,
     jammed,
     lines,
@@ -295,8 +296,13 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     with suppress(UnfitError):
         s, split = pivot.take(s, root, options)
         notes.append(split)
+    parts = [root]
+    with suppress(UnfitError):
+        place = next(row.location for row in s.loops() if row.names[0] == root)
+        made, split, parts = bounded.take(s, root, options)
+        s, notes = made, [*notes, f"{root} ({place}): {split}"]
     for nest in nests(s):
-        if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
+        if nest.name(nest.innermost) in _inside(s, parts) and vectors.is_mixed(nest) and not options.reassociate:
             before = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
             with suppress(UnfitError):
                 made, in_turns = turns.take(s, nest, options)
@@ -306,7 +312,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
                     continue
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
-    inside = names_in(s, root)
+    inside = _inside(s, parts)
     waiting = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
     known = {nest.name(nest.innermost) for nest in nests(s)}
     none_fits = not notes
@@ -331,6 +337,11 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         except UnfitError as why:
             notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
     return s, notes
+
+
+def _inside(s: Schedule, roots: Sequence[str]) -> list[str]:
+    """Some outermost loops, and those inside of them, by name."""
+    return [name for root in roots for name in names_in(s, root)]
 
 
 def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:

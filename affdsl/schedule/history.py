@@ -120,7 +120,7 @@ def with_gone(before: Entry, call: VerbCall, names: Mapping[Value, str], gone: M
     """What became of the loops that are gone after a step, which those that are new may be, too, by their names."""
     said = dict(before.gone)
     for iv, fate in gone.items():
-        what = "it runs once, and its body stands in its place" if fate == "runs once" else "it never runs"
+        what = "it runs once, and its body stands in its place" if fate == "runs once" else f"it {fate}"
         said[before.names.get(iv, names.get(iv, iv.hint))] = f"{what} (since {call.text})"
     return said
 

@@ -12,12 +12,12 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.passes.simplify import Context, rewrite_within, simplify, simplify_bounds
 from affdsl.passes.transforms.loops.nests import counted
 from affdsl.passes.transforms.loops.pieces import split_body
 
-Fate = Literal["runs once", "never runs"]
+Fate = Literal["runs once", "never runs", "does nothing"]
 
 
 class Settled(FrozenValue):
@@ -35,6 +35,7 @@ def settled(function: Func, before: Func) -> Settled:
         for i = k to k: S(i)           ->
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
+        for i = N to M: if i < N: S(i) ->
 
     What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these, and
     of accesses those with quotients over the counters of these loops.
@@ -103,7 +104,20 @@ def settled(function: Func, before: Func) -> Settled:
     around: set[Op] = set()
     _find_around(changed, inside, around)
     entered = {*around, *inside}
-    return Settled(renamed(rewrite_within(function, rule, entered), values), gone)
+    made = renamed(rewrite_within(function, rule, entered), values)
+    return Settled(_without_idle(made, touched, gone), gone)
+
+
+def _without_idle(function: Func, touched: Collection[Value], gone: dict[Value, Fate]) -> Func:
+    """The function without loops in which nothing is left; they are added to those that are gone."""
+
+    def rule(op: Op) -> Block | None:
+        if not isinstance(op, affine.For) or op.iv not in touched or op.body or op.results:
+            return None
+        gone[op.iv] = "does nothing"
+        return ()
+
+    return rewrite(function, rule)
 
 
 def _find_around(block: Iterable[Op], some: Collection[Op], found: set[Op]) -> bool:

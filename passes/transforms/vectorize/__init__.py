@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Literal
 
@@ -28,6 +29,7 @@ from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters, without_idle_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
 from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
+from affdsl.passes.transforms.vectorize.lowers import by_lower_bounds
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
@@ -83,8 +85,9 @@ def vectorize(
         "overlapped", with some before them a second time, where that changes nothing and there are so many iterations,
         and else one by one; or "halved", like that, in a vector of half as many lanes where no more than these are
         left over. Halves of less than 4 lanes are none: "halved" is then "overlapped". Where the loop begins at the
-        largest of several numbers, every vector has a mask. Several loops together are always folded, and run "scalar"
-        only where nothing is left over.
+        larger of two numbers, it is one loop for each of them, of which the right one runs; where it begins at the
+        largest of more, is "masked" or carries values, every vector has a mask. Several loops together are always
+        folded, and run "scalar" only where nothing is left over.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
@@ -133,6 +136,11 @@ def vectorize(
         raise ValueError(
             f"a vector has 2 lanes or more, and a tail is one of {', '.join(TAILS)}: got {width}, {tail!r}"
         )
+    if tail not in MASKED:
+        with suppress(IllegalTransform):
+            made = _of_lower_bounds(function, iv, width, tail, module, reassociate=reassociate)
+            if made is not None:
+                return made
     try:
         return _of_loop(function, iv, width, tail, module, reassociate=reassociate)
     except IllegalTransform as error:
@@ -142,6 +150,34 @@ def vectorize(
         return made
 
 
+def _of_lower_bounds(
+    function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool
+) -> Func | None:
+    """A loop that begins at the largest of several numbers on vectors, for each of them; None for all others."""
+    loop = loop_of(function, iv, f"vectorize loop {name(iv)} by {width}")
+    found = by_lower_bounds(loop)
+    if found is None:
+        return None
+    condition, ivs = found
+    made = replaced(function, loop, condition)
+    around = module if module is None else instead(module, function, made)
+    return _of_each(made, ivs, width, tail, around, reassociate=reassociate)
+
+
+def _of_each(
+    function: Func, ivs: Sequence[Value], width: int, tail: Tail, module: Module | None, *, reassociate: bool
+) -> Func | None:
+    """Those of some loops on vectors that run often enough; None where none of them does. Raises IllegalTransform."""
+    made = function
+    for each in ivs:
+        around = module if module is None else instead(module, function, made)
+        loop = loop_of(made, each, "vectorize a part")
+        high = trip_count(loop, each, Dependences(made, around).accesses).high
+        if tail in MASKED or high is None or high >= width:
+            made = _of_loop(made, each, width, tail, around, reassociate=reassociate)
+    return None if made is function else made
+
+
 def _of_parts(
     function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool
 ) -> Func | None:
@@ -149,18 +185,12 @@ def _of_parts(
     loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
     for at in crossings(loop) if loop is not None else ():
         try:
-            made, ivs = split_at(function, iv, at, module)
-            count = 0
-            for each in ivs:
-                around = module if module is None else instead(module, function, made)
-                part = loop_of(made, each, "vectorize a part")
-                high = trip_count(part, each, Dependences(made, around).accesses).high
-                if tail in MASKED or high is None or high >= width:
-                    made = _of_loop(made, each, width, tail, around, reassociate=reassociate)
-                    count += 1
+            split, ivs = split_at(function, iv, at, module)
+            around = module if module is None else instead(module, function, split)
+            made = _of_each(split, ivs, width, tail, around, reassociate=reassociate)
         except IllegalTransform:
             continue
-        if count:
+        if made is not None:
             return made
     return None
 

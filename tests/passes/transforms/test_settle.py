@@ -277,3 +277,20 @@ def test_a_quotient_is_followed_to_the_outermost_tile_in_one_step():
     assert settled(made, func.Func("g", (), ())).function is made
     once = with_fields(made, body=(affine.For(Value(INDEX, "t"), (Affine.of(0),), (Affine.of(9),), made.body[:1]),))
     assert settled(once, made).function.body[0].body[0] is made.body[0], "nothing in it is over the new loop"
+
+
+def test_a_loop_in_which_nothing_is_left_is_gone():
+    @af.kernel
+    def inside(A: af.f64[N, N]):
+        with af.for_(N) as i, af.for_(N) as j, af.if_((i >= 1) & (j < N - 1)):
+            A[i, j] = 1.0
+
+    s = af.Schedule(inside).split("i", 1)
+    assert lines(s) == ["i_rest = 1 to N", "  j = 0 to N"]
+    with pytest.raises(af.ScheduleError, match="i any more: it does nothing"):
+        s.unroll("i", 2)
+    for n in (0, 1, 2, 5):
+        wanted, found = np.zeros((n, n)), np.zeros((n, n))
+        inside(wanted)
+        s.kernel()(found)
+        assert np.array_equal(wanted, found)

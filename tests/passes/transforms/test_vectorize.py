@@ -7,6 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.ir.dialects import arith, vector
+from affdsl.ir.dialects.affine import If
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import F32, I1, INDEX, IntegerType, MemRefType, VectorType
@@ -458,6 +459,37 @@ def test_a_loop_that_never_runs_loads_nothing_though_it_begins_at_the_largest_of
         assert wanted[1].tolist() == found[1].tolist()
 
 
+BAND = "min affine_map<(d)[n] -> (n, d + 6)>(%i)[%n]"
+
+
+@pytest.mark.parametrize(
+    ("tail", "upper", "widths"),
+    [
+        ("scalar", BAND, (2, 4, 8)),
+        ("scalar", f"{BAND} step 2", (2, 3, 4)),
+        ("overlapped", "%n", (2, 8)),
+        ("halved", "affine_map<(d) -> (d + 1)>(%i)", (4,)),
+    ],
+)
+def test_from_the_larger_of_two_numbers_on_no_vector_has_a_mask(tail, upper, widths):
+    """There is a loop for each of them, and a condition says which one runs."""
+    f = read(
+        f"""affine.for %i = 0 to %n {{
+      affine.for %j = max affine_map<(d) -> (1, d - 5)>(%i) to {upper} {{
+        %a = affine.load %C[%i, %j - 1] : memref<?x?xf32>
+        %b = arith.addf %a, %x : f32
+        affine.store %b, %D[%i, %j] : memref<?x?xf32>
+      }}
+    }}""",
+        "%C: memref<?x?xf32>, %D: memref<?x?xf32>, %n: index, %x: f32",
+    )
+    for width in widths:
+        made = vectorize(f, iv(f, "j"), width, tail=tail)
+        assert_same(f, made)
+        assert not any(isinstance(op, vector.CreateMask) for op in walk(made))
+        assert sum(isinstance(op, If) and bool(op.orelse) for op in walk(made)) > 0
+
+
 def test_a_recurrence_from_the_largest_of_several_numbers_is_refused():
     f = read("""affine.for %j = max affine_map<(d) -> (3, d - 5)>(%n) to %n {
       %a = affine.load %A[%j - 3] : memref<?xf32>
@@ -628,7 +660,7 @@ REFUSED = {
         "the bounds of loop %j differ from lane to lane: they depend on %i",
     ),
     "steps from the largest of several numbers": (
-        """affine.for %i = max affine_map<(d) -> (0, d - 9)>(%n) to %n step 2 {
+        """affine.for %i = max affine_map<(d) -> (0, d - 9, 2)>(%n) to %n step 2 {
           affine.store %x, %A[%i] : memref<?xf32>
         }""",
         "i begins at the largest of several numbers, and its step is not 1",

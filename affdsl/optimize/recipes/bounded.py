@@ -1,0 +1,121 @@
+"""Loops whose counters conditions ask about, or bounds of loops inside: in parts, in each of which the answer stays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from copy import copy
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Affine, Product, Value, parts_of
+from affdsl.ir.traverse import walk
+from affdsl.lang.indices import Index, symbols
+from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+MOST = 4
+"""At so many places the loops of a nest are split, which makes one more loop each."""
+Place = tuple[int, str, Index]
+"""How many loops are around a loop, its name, and the first iteration of the second part."""
+
+
+def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[str]]:
+    """The schedule with loops split where conditions on their counters change, what was done, and the outermost loops.
+
+        for i < N: { if 1 <= i < N - 1: S(i) else: T(i) }
+            ->   for i < 1: T(i);   for 1 <= i < N - 1: S(i);   for N - 1 <= i: T(i)
+
+    Vectors then need no masks, and no iteration asks. Where a bound of a loop inside is the smaller or larger of two
+    numbers, the loop around is split where that changes: in each part there is one. On several threads the outermost
+    loop stays whole, of which they take shares. Raises UnfitError where there is no such place.
+    """
+    made, roots, said = copy(s), [root], list[str]()
+    others = {row.names[0] for row in s.loops() if row.depth == 0 and row.names[0] != root}
+    first_part: dict[str, str] = {}  # of each other part, as those of a loop are one loop
+    tried: set[tuple[str, str]] = set()
+
+    def is_new(place: Place) -> bool:
+        return (first_part.get(place[1], place[1]), str(place[2])) not in tried
+
+    def order(place: Place) -> tuple[int, int]:
+        return place[0], len(place[2].expr.terms)  # outermost first; numbers, which come early, before sizes
+
+    while len(said) < MOST:
+        places = [place for place in _places(made, roots, options) if is_new(place)]
+        if not places:
+            break
+        _, name, at = min(reversed(places), key=order)
+        tried.add((first_part.get(name, name), str(at)))
+        before = {row.names[0]: row.depth for row in made.loops()}
+        try:
+            made.split(name, at)
+        except (IllegalTransform, ScheduleError):
+            continue
+        new = [row for row in made.loops() if row.names[0] not in before]
+        first_part |= {row.names[0]: first_part.get(name, name) for row in new if row.depth == before[name]}
+        roots = [row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] not in others]
+        said.append(f"{name} at {literal(at)}")
+    if not said:
+        raise UnfitError
+    return made, f"split where conditions or bounds change: {', '.join(said)}", roots
+
+
+def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[Place]:
+    """Where loops may be split, the outermost loops first."""
+    inside = {name for root in roots for name in names_in(s, root)}
+    for nest in nests(s):
+        if nest.name(nest.innermost) not in inside or nest.has_vectors:
+            continue
+        loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+        for depth, loop in enumerate(loops):
+            if options.threads > 1 and not depth and len(loops) > 1:
+                continue
+            known = {v: v.hint for v in s.function.args} | {each.iv: nest.name(each) for each in loops[:depth]}
+            named = (_named(change, known) for change in _changes(loop, loops[depth + 1 :]))
+            yield from ((depth, nest.name(loop), at) for at in named if at is not None and not _is_before(at, loop))
+
+
+def _is_before(at: Index, loop: affine.For) -> bool:
+    """Whether a loop is known to begin no earlier than at a number."""
+    apart = (low - at.expr for low in loop.lower)
+    return any(each.is_constant and each.constant >= 0 for each in apart)
+
+
+def _changes(loop: affine.For, inside: Collection[affine.For]) -> Iterator[Affine]:
+    """The iterations of a loop from which on a condition in it, or which bound of a loop inside counts, is another."""
+    for op in walk(loop):
+        if isinstance(op, affine.If):
+            for constraint in op.condition:
+                first = _first(loop.iv, constraint.expr)
+                if first is not None:
+                    yield from (first + 1, first) if constraint.equality else (first,)
+    for each in inside:
+        for bounds in (each.lower, each.upper):
+            if len(bounds) == 2:
+                first = _first(loop.iv, bounds[0] - bounds[1])
+                if first is not None:
+                    yield first
+
+
+def _first(iv: Value, expr: Affine) -> Affine | None:
+    """From which value of a counter on an expression is at least 0, or below 0 if it falls; None if that is unknown."""
+    factor = dict(expr.terms).get(iv, 0)
+    rest = expr - Affine.of(iv) * factor
+    if not factor or iv in rest.values() or any(isinstance(part, Product) for part in parts_of(rest)):
+        return None
+    return (-rest).ceildiv(factor) if factor > 0 else rest // -factor + 1
+
+
+def _named(expr: Affine, known: Mapping[Value, str]) -> Index | None:
+    """An expression over the names of sizes and of loops around; None where it has another value."""
+    new: dict[Value, Affine] = {}
+    for value in expr.values():
+        if value not in known or not known[value].isidentifier():
+            return None
+        symbol = symbols(known[value])
+        assert isinstance(symbol, Index), "one name is one symbol"
+        new[value] = symbol.expr
+    return Index(expr.substitute(new))
