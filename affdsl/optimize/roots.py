@@ -50,6 +50,8 @@ SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
 SHARED_SWEEP = 256
 """How many rows and columns a sweep that threads share has at least, in the mean: one thread is as fast with fewer."""
+DIMENSIONS = 3
+"""How many loops a product of matrices has."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
@@ -182,7 +184,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
             return made, notes
         apart, root, inside = made, other, names_in(made, other)
     others = {row.iv for row in apart.loops() if row.names[0] not in inside}
-    distribute(apart, inside)
+    apart = _distributed(apart, inside, options)
     on_threads = ""
     with suppress(UnfitError):
         apart, on_threads = threads_around(apart, root, options)
@@ -208,6 +210,22 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
         apart, said = _unless_small(partial(_innermost, name), apart, root, options)
         notes += said
     return apart, notes
+
+
+def _distributed(s: Schedule, inside: Sequence[str], options: Options) -> Schedule:
+    """The schedule with loops taken apart; those around tiny products stay around all of what they hold.
+
+    A matrix is then in the nearest cache from its first statement to the last one.
+    """
+    apart, last = copy(s), set[str]()
+    for nest in nests(s):
+        loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+        last |= {nest.name(loop) for loop in loops[-DIMENSIONS:]}
+    distribute(apart, [name for name in inside if name in last])
+    if len(last.intersection(inside)) < len(inside) and product.tiny_ones(apart, inside, options):
+        return apart
+    distribute(apart, inside)
+    return apart
 
 
 def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from copy import copy
 
@@ -58,6 +58,13 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
     registers, tile = sizes_of(found, options)
+    if is_tiny(found, options):
+        loops = i, j, k = nest.name(found.i), nest.name(found.j), nest.name(found.k)
+        order = (*(nest.name(loop) for loop in nest.band if nest.name(loop) not in loops), *loops)
+        if order != tuple(map(nest.name, nest.band)):
+            s.permute(order)
+        vectors = unpacked.vectors_in(found.j, registers.vectors, registers.lanes)
+        return unpacked.in_registers(s, loops, registers.rows, vectors, registers.lanes)
     small = unpacked.with_small(s, nest, (found.i, found.j, found.k), bits_of(found.store), options)
     nest, found = with_factors(s, nest, found)
     i, j, k = map(nest.name, (found.i, found.j, found.k))
@@ -82,6 +89,22 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
             said += f", where {literal(few)}" + (f", and its {elsewhere} elsewhere" if elsewhere else "")
     unpacked.finish(s, small, options)
     return said + small.said
+
+
+def is_tiny(found: Product, options: Options) -> bool:
+    """Whether a product has so few elements, for all sizes, that no copies of its factors pay."""
+    bits = bits_of(found.store)
+    loops = found.i, found.j, found.k
+    return unpacked.is_tiny(loops, bits // 8, options.target.lanes(bits), options.target) and not found.is_triangular
+
+
+def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:
+    """Whether some of the nests in some loops are products of tiny matrices, whatever the sizes."""
+    for nest in nests(s):
+        with suppress(UnfitError):
+            if nest.name(nest.innermost) in inside and is_tiny(product_of(nest), options):
+                return True
+    return False
 
 
 def _version(s: Schedule, loop: str, few: Condition | None) -> Nest | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 
+from affdsl.codegen.targets.target import Target
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
+from affdsl.optimize.footprint import USUAL_CACHES
 from affdsl.optimize.nests import Nest, is_lane_by_lane, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -91,6 +94,42 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         in_other(s, band[0], sizes)
         return Small(f", where {literal(sizes)}; smaller ones run the loops as written")
     return Small()
+
+
+def is_tiny(loops: Sequence[affine.For], size: int, columns: int, target: Target) -> bool:
+    """Whether a product of known size, with so many bytes an element, fits into half of the nearest cache.
+
+    Copies of its factors would take about as long as the products, of which there may be many. `columns` are those that
+    one row of registers has at least.
+
+    Parameters
+    ----------
+    loops
+        Its loops over rows, columns and terms.
+    """
+    counts = [_count(loop) for loop in loops]
+    i, j, k = (each or 0 for each in counts)
+    nearest = (target.caches or USUAL_CACHES)[0]
+    return None not in counts and j >= columns and (i * j + i * k + k * j) * size <= nearest // 2
+
+
+def in_registers(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int) -> str:
+    """Make the sums of a tiny product in registers, on the arrays where they stand, and say so. Raises as steps do."""
+    s.register_tile(*loops, rows=rows, vectors=vectors, lanes=lanes)
+    return f"a product of small matrices, where they stand: {rows} x {vectors * lanes} sums in registers"
+
+
+def vectors_in(columns: affine.For, vectors: int, lanes: int) -> int:
+    """How many vectors a row of registers has, of so many at most, where there are no more columns of a tiny product."""
+    return max(1, min(vectors, (_count(columns) or 0) // lanes))
+
+
+def _count(loop: affine.For) -> int | None:
+    """How often a loop runs, where its bounds are numbers."""
+    (low, *lows), (high, *highs) = loop.lower, loop.upper
+    if lows or highs or not (low.is_constant and high.is_constant):
+        return None
+    return max(0, -((low.constant - high.constant) // loop.step))
 
 
 def finish(s: Schedule, small: Small, options: Options) -> None:
