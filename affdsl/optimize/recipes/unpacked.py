@@ -120,7 +120,7 @@ def in_registers(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: i
 
 
 def vectors_in(columns: affine.For, vectors: int, lanes: int) -> int:
-    """How many vectors a row of registers has, of so many at most, where there are no more columns of a tiny product."""
+    """How many vectors a row of registers has, of so many at most, for the columns that a tiny product has."""
     return max(1, min(vectors, (_count(columns) or 0) // lanes))
 
 

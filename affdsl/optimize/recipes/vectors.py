@@ -29,7 +29,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import in_lines, shared, streamed
+from affdsl.optimize.recipes import forwarded, in_lines, shared, streamed
 from affdsl.optimize.recipes.streamed import LINE
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
@@ -134,6 +134,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(UnfitError):
             s, done = in_lines.take(s, nest, name, lanes, options)
             return s, "; ".join([*said, done])
+    written = copy(s)
     try:
         s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
     except (IllegalTransform, ScheduleError) as refused:
@@ -145,6 +146,10 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             raise UnfitError(in_one_line(error)) from None
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
+    if forwarded.waits(s, name):
+        with suppress(UnfitError):
+            s, done = forwarded.take(written, name, lanes, options)
+            return s, "; ".join([*said, done])
     said.append(f"{name} runs on vectors of {lanes}")
     if rows > 1:
         with suppress(IllegalTransform, ScheduleError):
