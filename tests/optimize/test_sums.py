@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import affdsl as af
 from benchmarks.polybench.suite import named
@@ -78,3 +79,21 @@ def test_what_lies_backwards_has_no_masks():
         total = np.ones(1)
         fast(x, y, total)
         assert total[0] == 1 + x[::-1] @ y
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_counter_that_nothing_needs_later_is_no_sum(step):
+    @af.kernel
+    def apart(a: af.f32[N], b: af.f32[2 * N]):
+        with af.for_(N, iter_args=af.i32(7)) as (i, k):
+            a[i] += b[2 * i + 1] * af.f32(k)
+            af.yield_(k + step)
+
+    fast = apart.optimize("avx2", threads=1)
+    assert "i runs on vectors of 8" in fast.explain()
+    for n in (0, 5, 8, 19):
+        b = np.random.default_rng(n).random(2 * n, np.float32)
+        wanted, found = np.ones(n, np.float32), np.ones(n, np.float32)
+        apart(wanted, b)
+        fast(found, b)
+        assert wanted.tobytes() == found.tobytes()
