@@ -28,8 +28,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
         for i < N: { if 1 <= i < N - 1: S(i) else: T(i) }
             ->   for i < 1: T(i);   for 1 <= i < N - 1: S(i);   for N - 1 <= i: T(i)
 
-    Vectors then need no masks, and no iteration asks. Where a bound of a loop inside is the smaller or larger of two
-    numbers, the loop around is split where that changes: in each part there is one. On several threads the outermost
+    Vectors then need no masks, and no iteration asks. Where a bound of the innermost loop is the smaller or larger of
+    two numbers, loops around are split where that changes: in each part there is one. On several threads the outermost
     loop stays whole, of which they take shares. Raises UnfitError where there is no such place.
     """
     made, roots, said = copy(s), [root], list[str]()
@@ -74,7 +74,7 @@ def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[P
             if options.threads > 1 and not depth and len(loops) > 1:
                 continue
             known = {v: v.hint for v in s.function.args} | {each.iv: nest.name(each) for each in loops[:depth]}
-            named = (_named(change, known) for change in _changes(loop, loops[depth + 1 :]))
+            named = (_named(change, known) for change in _changes(loop, nest.innermost))
             yield from ((depth, nest.name(loop), at) for at in named if at is not None and not _is_before(at, loop))
 
 
@@ -84,20 +84,17 @@ def _is_before(at: Index, loop: affine.For) -> bool:
     return any(each.is_constant and each.constant >= 0 for each in apart)
 
 
-def _changes(loop: affine.For, inside: Collection[affine.For]) -> Iterator[Affine]:
-    """The iterations of a loop from which on a condition in it, or which bound of a loop inside counts, is another."""
+def _changes(loop: affine.For, innermost: affine.For) -> Iterator[Affine]:
+    """The iterations of a loop from which on a condition in it, or which bound of the innermost counts, is another."""
     for op in walk(loop):
         if isinstance(op, affine.If):
             for constraint in op.condition:
                 first = _first(loop.iv, constraint.expr)
                 if first is not None:
                     yield from (first + 1, first) if constraint.equality else (first,)
-    for each in inside:
-        for bounds in (each.lower, each.upper):
-            if len(bounds) == 2:
-                first = _first(loop.iv, bounds[0] - bounds[1])
-                if first is not None:
-                    yield first
+    for bounds in (innermost.lower, innermost.upper) if innermost.step == 1 else ():
+        if len(bounds) == 2 and (first := _first(loop.iv, bounds[0] - bounds[1])) is not None:
+            yield first
 
 
 def _first(iv: Value, expr: Affine) -> Affine | None:
