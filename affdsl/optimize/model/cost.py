@@ -180,8 +180,8 @@ class Computing:
             if op not in done:
                 continue
             units.add(units_of(op, self.machine, self.of.maker), share)
-            if isinstance(op, affine.Load) and abs(stride_of(op, loop, self.of) or 0) in (2, 3, 4):
-                units.moves += share
+            stride = abs(stride_of(op, loop, self.of) or 0) if isinstance(op, affine.Load) else 0
+            units.moves += share * {2: 1.0, 3: 3.0, 4: 1.0}.get(stride, 0.0)  # compilers shuffle them together
             for part, chosen, often in self._parts(op, lanes):
                 self._add(loop, part, share * often, chosen, done, units)
             if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):

@@ -97,7 +97,7 @@ def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None) -> Units:
     >>> units_of(arith.Binary(x, "addf", x, x), avx2).floats
     2.0
     """
-    found = _memory(op, machine) or _lanes(op, machine) or _arithmetic(op, machine, maker)
+    found = _memory(op, machine, maker) or _lanes(op, machine) or _arithmetic(op, machine, maker)
     found.all += found.floats + found.integers + found.loads + found.stores + found.moves
     return found
 
@@ -110,7 +110,7 @@ def cycles_computing(loop: Op, machine: Machine) -> float:
     return units.cycles(machine)
 
 
-def _memory(op: Op, machine: Machine) -> Units | None:
+def _memory(op: Op, machine: Machine, maker: Makers) -> Units | None:
     """Of loads and stores."""
     match op:
         case affine.Load() | memref.Load():
@@ -130,6 +130,9 @@ def _memory(op: Op, machine: Machine) -> Units | None:
             count = registers_of(op.value.type, machine)
             if count > 1:
                 return Units(stores=2.0 * lanes_of(op.value.type), moves=2.0 * lanes_of(op.value.type))
+            known = maker(op.mask)
+            if isinstance(known, arith.Constant) and isinstance(known.value, tuple):  # C has one store for each lane
+                return Units(stores=min(float(sum(known.value)), machine.masked_store), moves=sum(known.value) / 2)
             return Units(stores=machine.masked_store, integers=1.0)
         case vector.Gather() | vector.ExpandLoad():
             return Units(loads=lanes_of(op.result.type), moves=lanes_of(op.result.type))
