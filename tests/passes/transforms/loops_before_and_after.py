@@ -1,27 +1,18 @@
-"""Runs loops before and after they are rewritten: over all small bounds, and in random programs."""
+"""Runs loops before and after they are rewritten: over all small bounds."""
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Value
-from affdsl.ir.interpreter import InterpreterError, run
+from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from affdsl.passes.legality.refusal import IllegalTransform
-from tests.harness.reading import loops
-from tests.passes.analysis.programs import Program, generate
 
 SMALL = range(-2, 4)
-Rewriting = Callable[[Func, Value], Func]
 
 # What a loop leaves shows which iterations ran, and in which order: %r is a hash of all of them, and %s what the last
 # but one was; the two are handed on crosswise.
@@ -62,44 +53,3 @@ def assert_alike_on_small_bounds(before: Func, after: Func) -> int:
         assert (wanted, old) == (found, new), f"{given}: {found}, {new} instead of {wanted}, {old}\n{after}"
         ran += old[0] != -99
     return ran
-
-
-@dataclass
-class Found:
-    """What became of the loops of random programs."""
-
-    made: int = 0
-    compared: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-
-
-def on_random_programs(
-    seeds: Iterable[int], rewriting: Rewriting, prepared: Callable[[Func, affine.For], Func] | None = None
-) -> Found:
-    """Rewrite each loop of each program, one at a time, and compare what the program does, to the bit.
-
-    What is rewritten is the function with that loop `prepared` first.
-    """
-    found = Found()
-    for seed in seeds:
-        program = generate(seed)
-        for loop in loops(program.function):
-            before = program.function if prepared is None else prepared(program.function, loop)
-            try:
-                after = rewriting(before, loop.iv)
-            except IllegalTransform as refusal:
-                found.refused[str(refusal).splitlines()[1].strip()[:40]] += 1
-                continue
-            found.made += 1
-            found.compared += _is_alike(program, before, after)
-    return found
-
-
-def _is_alike(program: Program, before: Func, after: Func) -> bool:
-    """Whether the program has a meaning, which then must be the same."""
-    try:
-        wanted = program.outcome(before, uninitialised="error")
-    except InterpreterError:
-        return False
-    assert program.outcome(after, uninitialised="error") == wanted, f"seed {program.seed}\n{before}\n{after}"
-    return True

@@ -10,12 +10,10 @@ from affdsl.ir.verifier import verify
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.affine_loop_coalescing import affine_loop_coalescing
 from affdsl.passes.transforms.coalesce import coalesce
-from tests.effort import some
 from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt
 from tests.passes.compare import differences, parsed, shown
 from tests.passes.program_files import text
-from tests.passes.transforms.loops_before_and_after import on_random_programs
 
 HEAD = "func.func @f(%m: index, %n: index, %A: memref<40x40xf32>, %x: f32)"
 CLEAN = ("--canonicalize", "--cse")
@@ -103,20 +101,6 @@ def test_all_small_bounds(bounds, step, inner):
         (wanted,), (found,) = run(before, a, b, c, d, np.int64(3)), run(after, a, b, c, d, np.int64(3))
         assert wanted == found, (a, b, c, d)
         assert (wanted != 3) == (a < b and BOUNDS[bounds](c, d))
-
-
-def test_random_programs():
-    def with_the_next(func, iv):
-        (loop,) = [each for each in loops(func) if each.iv is iv]
-        inside = loops_right_inside(loop)
-        return coalesce(func, [iv, *[each.iv for each in inside[:1]]])
-
-    found = on_random_programs(some(range(150), 75), with_the_next)
-    assert found.compared > 7
-
-
-def loops_right_inside(loop):
-    return [op for op in loop.body if hasattr(op, "iv")]
 
 
 def test_names_and_places_stay():

@@ -27,10 +27,9 @@ from affdsl.passes.transforms.data_copy.plan import _Operations
 from affdsl.passes.transforms.data_copy.point import CopyPoint
 from affdsl.passes.transforms.data_copy.request import CopyRequest
 from tests.codegen.c.compare import check
-from tests.effort import TRIES_ALL, some
+from tests.effort import TRIES_ALL
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.data_copy_programs import CASES, PRODUCT, Case
-from tests.passes.transforms.loops_before_and_after import on_random_programs
 
 SIZES = {1: (0, 1, 2, 3, 4, 5, 7, 17, 40), 2: (0, 1, 2, 3, 7, 10)}
 """Which sizes are tried, by the number of dimensions of the arrays."""
@@ -98,30 +97,6 @@ def test_c_does_the_same(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     for k, after in enumerate(copies(name, "another space")[1]):
         check(func.Module((after,)), "f", case.arguments(7), tmp_path / str(k))
-
-
-@pytest.mark.filterwarnings("ignore::affdsl.passes.analysis.dependence.AnalysisWarning")
-def test_random_programs_do_the_same() -> None:
-    """Those of analyses: views, calls, parallel loops, globals, buffers made in loops, and their opposites."""
-    made = compared = 0
-    for options in WAYS.values():
-
-        def each(f: func.Func, iv: Value, options: dict[str, object] = options) -> func.Func:
-            given, last = f, IllegalTransform(f, "copy", "nothing is touched")
-            loop = next(loop for loop in loops(f) if loop.iv is iv)
-            for buffer in touched(loop):
-                try:
-                    f = data_copy(f, buffer, iv, **options)
-                except IllegalTransform as refusal:
-                    last = refusal
-            if f is given:
-                raise last
-            return f
-
-        found = on_random_programs(some(range(400, 440), 14), each)
-        made, compared = made + found.made, compared + found.compared
-    assert made > 20
-    assert compared > 7
 
 
 def test_packed_panels(golden: Callable[[str, str], None]) -> None:

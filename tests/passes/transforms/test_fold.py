@@ -1,7 +1,5 @@
 """Buffers folded to a few rows: what is accepted does the same, and what is refused would not."""
 
-from random import Random
-
 import numpy as np
 import pytest
 
@@ -12,9 +10,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
-from affdsl.passes.transforms import fold as folding
 from affdsl.passes.transforms.fold import fold, least_size
-from tests.effort import some
 from tests.oracles import mlir_opt
 
 N, M = af.symbols("N M")
@@ -130,76 +126,3 @@ def test_a_buffer_of_each_iteration_is_folded_by_itself():
     a, b = np.random.default_rng(0).random((9, 9), "f4"), np.zeros((9, 9), "f4")
     run(made, a, b)
     assert a.tobytes() == b.tobytes()
-
-
-def random_program(seed):
-    """Rows that are stored and loaded later, at random distances, directions and places."""
-    random = Random(seed)
-    back = [random.randint(0, 4) for _ in range(random.randint(1, 3))]
-    first, last, n = max(back), random.randint(0, 3), random.randint(6, 12)
-    is_down = random.random() < 0.4
-    at = f"{n - 1 + first} - %i" if is_down else "%i"
-    reads = [
-        f"""affine.if affine_set<(i) : (i - {d} >= 0)>(%i) {{
-            %r{k} = affine.load %t[{at} {"+" if is_down else "-"} {d}, {random.choice(("%j", "%j", "4 - %j"))}] : TYPE
-            affine.store %r{k}, %B[{k}, %i, %j] : memref<3x20x5xf32>
-          }}"""
-        for k, d in enumerate(back)
-    ]
-    split = "}\naffine.for %j = 0 to 5 {" if random.random() < 0.7 else ""
-    again = "affine.for %s = 0 to 2 {" if random.random() < 0.3 else ""
-    text = f"""func.func @f(%A: memref<20x5xf32>, %B: memref<3x20x5xf32>) {{
-      %t = memref.alloc() : TYPE
-      affine.for %i = 0 to 20 {{ affine.for %j = 0 to 5 {{
-        %z = affine.load %A[%i, %j] : memref<20x5xf32>
-        affine.store %z, %t[%i, %j] : TYPE }} }}
-      {again}
-      affine.for %i = {last} to {n + first} {{
-        affine.for %j = 0 to 5 {{
-          %v = affine.load %A[%i, %j] : memref<20x5xf32>
-          affine.store %v, %t[{at}, %j] : TYPE
-          {split}
-          {chr(10).join(reads)}
-        }}
-      }}
-      {"}" if again else ""}
-      return
-    }}""".replace("TYPE", "memref<20x5xf32>")
-    if random.random() < 0.7:  # without the first rows there is nothing that must be kept until the end
-        begin, end = text.index("affine.for"), text.index("} }") + 3
-        text = text[:begin] + text[end:]
-    return parse(text).functions[0]
-
-
-def ran(function):
-    a, b = np.random.default_rng(0).random((20, 5), "f4"), np.zeros((3, 20, 5), "f4")
-    run(function, a, b)
-    return b.tobytes()
-
-
-def test_random_programs_and_sizes(monkeypatch):
-    """What is accepted leaves the same; of what is refused since an element is needed, nine of ten would not."""
-    accepted = refused = changed = 0
-    forced = []
-    seeds = some(range(60), 25)
-    for seed in seeds:
-        f = random_program(seed)
-        for dim, sizes in ((0, (1, 2, 3, 5, 8, 13)), (1, (1, 3))):
-            for size in sizes:
-                try:
-                    made = fold(f, made_by(f), dim, size)
-                except IllegalTransform as error:
-                    if "still needs" in str(error):
-                        forced.append((f, dim, size))
-                    continue
-                verify(made)
-                accepted += 1
-                assert least_size(f, made_by(f), dim) <= size
-                assert ran(made) == ran(f), (seed, dim, size)
-    monkeypatch.setattr(folding, "_require_kept", lambda *_: None)
-    for f, dim, size in forced:
-        refused += 1
-        changed += ran(fold(f, made_by(f), dim, size)) != ran(f)
-    assert accepted >= len(seeds)
-    assert refused >= len(seeds)
-    assert changed >= 0.9 * refused

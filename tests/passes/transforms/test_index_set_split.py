@@ -11,7 +11,6 @@ from tests.passes.transforms.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    on_random_programs,
     one_loop,
 )
 
@@ -45,12 +44,6 @@ def test_a_triangle_is_split_at_its_corner():
     after = index_set_split(func, by_name(func, "j"), by_name(func, "i") + 1)
     _, first, rest = loops(after)
     assert (first.upper, rest.lower) == ((Affine.of(9), by_name(func, "i") + 1), (Affine(), by_name(func, "i") + 1))
-
-
-def test_random_programs():
-    for at in (0, 2):
-        found = on_random_programs(range(25), lambda func, iv, at=at: index_set_split(func, iv, at))
-        assert found.compared > 30
 
 
 def test_refusals():

@@ -1,7 +1,5 @@
 """Arrays that are computed where they are read: the same numbers, and nothing that is not proved."""
 
-from random import Random
-
 import numpy as np
 import pytest
 
@@ -97,51 +95,3 @@ def test_counters_are_numbers_too():
     verify(made)
     run(made, b)
     assert b.tolist() == [5, 4, 3, 2, 1]
-
-
-def random_program(seed):
-    """An array that a loop makes and others read, some of them behind a store to what it is made of."""
-    random = Random(seed)
-    at = random.choice(("%i", "-%i + 9", "%i + 3"))
-    reads = "\n".join(
-        f"""affine.for %j = {random.randint(3, 5)} to {random.randint(5, 9)} {{
-          %a = affine.load %t[{random.choice(("%j", "-%j + 9", "%j + 1", "4"))}] : memref<13xf32>
-          %b = affine.load %t[%j] : memref<13xf32>
-          %c = arith.addf %a, %b : f32
-          affine.store %c, %{random.choice("BBA")}[%j + {random.randint(0, 3)}] : memref<13xf32>
-        }}"""
-        for _ in range(random.randint(1, 2))
-    )
-    return parse(f"""func.func @f(%A: memref<13xf32>, %B: memref<13xf32>) {{
-      %t = memref.alloc() : memref<13xf32>
-      affine.for %i = 0 to 10 {{
-        %a = affine.load %A[%i + {random.randint(0, 3)}] : memref<13xf32>
-        %b = affine.load %A[{random.choice(("%i", "-%i + 9"))}] : memref<13xf32>
-        %c = arith.subf %a, %b : f32
-        affine.store %c, %t[{at}] : memref<13xf32>
-      }}
-      {reads}
-      return
-    }}""").functions[0]
-
-
-def ran(function):
-    a, b = np.random.default_rng(0).random(13, "f4"), np.zeros(13, "f4")
-    run(function, a, b)
-    return a.tobytes(), b.tobytes()
-
-
-def test_random_programs():
-    accepted = refused = 0
-    for seed in range(80):
-        f = random_program(seed)
-        try:
-            made = inline(f, made_by(f))
-        except IllegalTransform:
-            refused += 1
-            continue
-        verify(made)
-        accepted += 1
-        assert ran(made) == ran(f), seed
-    assert accepted >= 20
-    assert refused >= 10

@@ -12,7 +12,6 @@ from tests.passes.transforms.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    on_random_programs,
     one_loop,
 )
 
@@ -55,9 +54,3 @@ def test_refused_with_the_reason():
     other = one_loop("0", "%c", 1)
     with pytest.raises(IllegalTransform, match=r"@f has no affine\.for over i; its loops are i"):
         normalize(before, by_name(other, "i"))
-
-
-def test_random_programs_do_the_same():
-    found = on_random_programs(range(600, 640), normalize)
-    assert found.made > 60
-    assert found.compared > 40

@@ -8,9 +8,7 @@ from affdsl.ir.verifier import verify
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.affine_parallelize import affine_parallelize
 from affdsl.passes.transforms.parallelize import parallelize
-from tests.effort import some
 from tests.passes.advice.asked import asked
-from tests.passes.analysis.programs import generate
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.program_files import text
 
@@ -156,18 +154,3 @@ def test_the_loop_must_be_there():
     (other,) = program("a time loop").functions
     with pytest.raises(IllegalTransform, match=r"@f has no such loop; its loops are i, j"):
         parallelize(before, loop(other, "t"))
-
-
-def test_random_programs_do_the_same_in_any_order():
-    changed = 0
-    for seed in some(range(3000, 3040), 20):
-        program = generate(seed)
-        if bands(program.module):
-            continue  # it may depend on their order before
-        after = affine_parallelize(program.module, parallel_reductions=False)
-        verify(after)
-        changed += bool(bands(after))
-        wanted = program.outcome()
-        for order in ("forward", "reverse", "shuffled"):
-            assert program.outcome(module=after, order=order) == wanted, f"seed {seed}, {order}\n{after}"
-    assert changed > 7

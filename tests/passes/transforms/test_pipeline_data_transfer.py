@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,12 +26,9 @@ from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.transforms import pipeline_data_transfer as under_test
 from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer, transfers
 from tests.codegen.c.compare import check
-from tests.effort import some
-from tests.fuzz.check import check_seeds
 from tests.harness.reading import by_name, function
 from tests.oracles import mlir_opt
 from tests.passes.compare import parsed, shown
-from tests.passes.transforms.random_dma_loops import dma_loop
 
 SLOW, FAST, TAG = "memref<40x8xf64>", "memref<8xf64, 1>", "memref<1xi32>"
 START = f"affine.dma_start %A[%i, 0], %B[0], %t[0], %c8 : {SLOW}, {FAST}, {TAG}"
@@ -381,68 +378,6 @@ def test_late_copies_are_late() -> None:
     a, c, *_ = given = arguments()
     run(function(program(loop="0 to 2")), *given)
     np.testing.assert_array_equal(c[:2], 1 + a[:2])
-
-
-DMA = "affine-data-copy-generate{{generate-dma {}}},affine-pipeline-data-transfer"
-WAYS = (
-    f"builtin.module(func.func({DMA.format('fast-mem-capacity=0')}))",
-    f"builtin.module(func.func(affine-loop-tile{{tile-size=2}},{DMA.format('skip-non-unit-stride-loops')}))",
-)
-
-
-def test_random_programs_do_the_same() -> None:
-    report = check_seeds(some(range(700, 706), 3), WAYS, ["interpreter"])
-    assert not report.failures, report.failures[0]
-    assert min(report.changed[way] for way in WAYS) == report.programs
-
-
-def test_random_dma_loops() -> None:
-    """What is refused for the order of two accesses does something else, or breaks a rule, where it is done."""
-    same = refused = differ = 0
-    seeds = some(range(120), 40)
-    for seed in seeds:
-        f = function(dma_loop(seed))
-        try:
-            wanted = [left(f, m, n) for m, n in RUNS]
-        except InterpreterError:
-            continue  # it uses what it never brought
-        try:
-            after = pipeline_data_transfer(f, by_name(f, "i"))
-        except IllegalTransform as refusal:
-            found = refusal.witness
-            if found is not None and min(*found.source, *found.sink) >= 0:  # below, there are no rows
-                sizes = (*RUNS, (found.params.get("m", 0), found.params.get("n", 9)))
-                refused += 1
-                differ += forced(f, sizes) != [left(f, m, n) for m, n in sizes]
-            continue
-        assert [left(after, m, n) for m, n in RUNS] == wanted, f"seed {seed}\n{f}\n{after}"
-        same += 1
-    assert same > 0.5 * len(seeds)
-    assert refused > 1
-    assert differ >= 0.9 * refused
-
-
-RUNS = ((0, 9), (3, 3), (4, 2), (3, 4), (2, 19))
-
-
-def left(f: func.Func, m: int, n: int) -> bytes:
-    """What a loop of `dma_loop` leaves."""
-    verify(f)
-    a = np.arange(480.0).reshape(60, 8)
-    c = -a
-    run(f, a, c, m, n)
-    return a.tobytes() + c.tobytes()
-
-
-def forced(f: func.Func, sizes: Sequence[tuple[int, int]]) -> list[bytes] | None:
-    """What it leaves when its DMA comes early whatever the order of accesses; None if that breaks a rule."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transfers, "require_order", lambda *_, **__: None)
-        after = pipeline_data_transfer(f, by_name(f, "i"))
-    try:
-        return [left(after, m, n) for m, n in sizes]
-    except InterpreterError:
-        return None
 
 
 FAULTS: dict[str, tuple[object, str, object]] = {

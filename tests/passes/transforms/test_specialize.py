@@ -6,16 +6,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.ir.interpreter import run
-from affdsl.ir.traverse import walk
-from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.specialize import specialize
 from tests.harness.reading import by_name, function, loops
-from tests.passes.transforms.loops_before_and_after import on_random_programs
 
 M, N, K = af.symbols("M N K")
 
@@ -46,20 +42,6 @@ def test_a_loop_that_carries_values_gives_them_either_way():
     assert (first.iv, second.iv.hint) == (by_name(before, "i"), "i_else")
     for sizes in [(n, m) for n in range(4) for m in range(8)]:
         assert run(after, *sizes) == run(before, *sizes)
-
-
-def test_random_programs():
-    def halves(func, iv):
-        sizes = [a for a in func.args if a.type == INDEX]
-        around = [op.iv for op in walk(func) if isinstance(op, affine.For) and any(o is iv for o in _inside(op))]
-        return specialize(func, iv, [Constraint(v - 3) for v in (*sizes[:1], *around[:1])])
-
-    found = on_random_programs(range(40), halves)
-    assert found.compared > 60
-
-
-def _inside(loop):
-    return [op.iv for op in walk(loop) if isinstance(op, affine.For) and op is not loop]
 
 
 @pytest.mark.parametrize("sizes", [(0, 3, 2), (15, 40, 3), (16, 31, 3), (16, 32, 5), (40, 50, 20)])

@@ -12,7 +12,6 @@ from tests.passes.transforms.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    on_random_programs,
     one_loop,
 )
 
@@ -49,12 +48,6 @@ def test_names_and_places_stay():
     assert inner.iv is old.iv
     assert outer.location == inner.location == old.location
     assert inner.attributes == old.attributes
-
-
-def test_random_programs():
-    found = on_random_programs(range(30), lambda func, iv: strip_mine(func, iv, 2))
-    assert found.compared > 40
-    assert not found.refused
 
 
 @pytest.mark.parametrize("size", [0, -1, 2**63])

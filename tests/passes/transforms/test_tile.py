@@ -31,7 +31,6 @@ from tests.passes.transforms.tile_programs import (
     assert_same,
     assert_sees_around,
     band,
-    done_to_random_programs,
     loops,
     refused_exactly,
     results,
@@ -393,16 +392,6 @@ def test_sizes_and_names_are_those_of_the_loops_in_whatever_order() -> None:
     assert str(tile(function, (s, t), (4, 2), names=("S", "T"))) == str(
         tile(function, (t, s), (2, 4), names=("T", "S"))
     )
-
-
-def test_random_programs_do_the_same_by_hand() -> None:
-    def step(loop: affine.For, random: Random, dependences: Dependences) -> func.Func:
-        ivs = band(loop)[: random.randint(1, 4)]
-        sizes = [random.randint(1, 5) for _ in ivs]
-        separate = random.random() < 0.5
-        return tile(dependences.accesses.function, ivs, sizes, separate=separate, module=dependences.accesses.module)
-
-    assert done_to_random_programs(range(25), step) > 40
 
 
 def test_names_and_places_stay() -> None:

@@ -13,7 +13,7 @@ from affdsl.passes.mlir_opt.affine_loop_unroll import affine_loop_unroll
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.transforms.loops.pieces import MOST_OPERATIONS
 from affdsl.passes.transforms.unroll import unroll, unroll_full
-from tests.effort import by_turns, some
+from tests.effort import by_turns
 from tests.fuzz.check import pipelines
 from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt
@@ -23,7 +23,6 @@ from tests.passes.transforms.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    on_random_programs,
     one_loop,
 )
 
@@ -88,13 +87,6 @@ def test_the_largest_of_numbers_is_where_a_loop_begins():
     after = unroll_full(before, by_name(before, "i"))
     assert not loops(after)
     assert assert_alike_on_small_bounds(before, after) == 1
-
-
-def test_random_programs():
-    by_two = on_random_programs(some(range(25), 12), lambda func, iv: unroll(func, iv, 2))
-    by_three = on_random_programs(some(range(60, 85), 12), lambda func, iv: unroll(func, iv, 3))
-    entirely = on_random_programs(some(range(25), 12), unroll_full)
-    assert min(by_two.compared, by_three.compared, entirely.compared) > 8
 
 
 def test_rotated_values_are_a_recurrence():

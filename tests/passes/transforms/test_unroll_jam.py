@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from affdsl.ir.dialects import affine, func
+from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
@@ -21,7 +21,7 @@ from affdsl.passes.mlir_opt.affine_loop_unroll_jam import affine_loop_unroll_jam
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.transforms import unroll_jam as under_test
 from affdsl.passes.transforms.unroll_jam import unroll_jam
-from tests.effort import by_turns, some
+from tests.effort import by_turns
 from tests.harness.judges import instead
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
@@ -31,7 +31,6 @@ from tests.passes.transforms.tile_programs import (
     TRIANGLES,
     assert_same,
     assert_sees_around,
-    done_to_random_programs,
     loops,
     refused_exactly,
     triangle,
@@ -391,12 +390,3 @@ def test_sums_of_floats_where_that_is_allowed() -> None:
     verify(after)
     given = np.arange(64 * 64, dtype=np.float32).reshape(64, 64) % 11  # exact in any order
     assert run(after, given, given, 8, 0.5) == run(function, given, given, 8, 0.5)
-
-
-def test_random_programs_do_the_same() -> None:
-    def step(loop: affine.For, random: Random, dependences: Dependences) -> func.Func:
-        return unroll_jam(
-            dependences.accesses.function, loop.iv, random.choice((2, 3, 4)), module=dependences.accesses.module
-        )
-
-    assert done_to_random_programs(some(range(100, 135), 18), step) > 12

@@ -2,16 +2,13 @@
 
 import pytest
 
-from affdsl.ir.dialects import affine, arith
-from affdsl.ir.expr import Constraint, Value
-from affdsl.ir.traverse import clone, rewrite, walk, with_fields
-from affdsl.ir.types import INDEX
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.affine_loop_unswitch import affine_loop_unswitch
 from affdsl.passes.transforms.unswitch import unswitch
 from tests.harness.reading import by_name, function, loops
 from tests.passes.compare import assert_alike, parsed
-from tests.passes.transforms.loops_before_and_after import on_random_programs
 
 WITH_RESULTS = """func.func @f(%n: index, %m: index, %x: i64) -> (i64, i64) {
   %r:2 = affine.for %i = 0 to %n iter_args(%p = %x, %q = %x) -> (i64, i64) {
@@ -42,25 +39,6 @@ def test_the_loop_keeps_its_name_where_the_condition_holds():
     first, second = loops(unswitch(func, by_name(func, "i")))
     assert first.iv is by_name(func, "i")
     assert second.iv.hint == "i_else"
-
-
-def guarded(func, loop):
-    """The function where what the loop does without giving a result is asked for: half of it if the answer is no."""
-    size = Value(INDEX, "size")
-    body, condition = [], (Constraint(size - 3),)
-    for k, op in enumerate(loop.body):
-        if op.is_terminator or tuple(op.defines()):
-            body.append(op)
-        else:
-            body.append(affine.If(condition, (op,), (clone(op, {}),) if k % 2 else ()))
-    inside = rewrite(func, lambda op: with_fields(op, body=tuple(body)) if op is loop else None)
-    known = arith.Constant(size, 2 + len(loop.body) % 2)
-    return with_fields(inside, body=(known, *inside.body))
-
-
-def test_random_programs():
-    found = on_random_programs(range(40), unswitch, guarded)
-    assert found.compared > 40
 
 
 REFUSED = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from random import Random
 from types import ModuleType
 
 import numpy as np
@@ -16,10 +15,8 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import IllegalTransform
 from tests.harness.judges import left
-from tests.passes.analysis.programs import generate
 from tests.passes.compare import parsed
 
 TRIANGLES = {
@@ -226,22 +223,3 @@ def assert_sees_around(made: Callable[..., func.Module]) -> None:
     assert made(module) is module
     assert made(alone, context=module) is alone
     assert made(alone) is not alone
-
-
-def done_to_random_programs(seeds: Iterable[int], step: Callable[[affine.For, Random, Dependences], func.Func]) -> int:
-    """How often a step was legal for a loop of a random program: then it must do the same."""
-    legal = 0
-    for seed in seeds:
-        program, random = generate(seed), Random(seed)
-        wanted, dependences = program.outcome(), Dependences(program.function, program.module)
-        for op in walk(program.function):
-            if not isinstance(op, affine.For):
-                continue
-            try:
-                after = step(op, random, dependences)
-            except IllegalTransform:
-                continue
-            found = program.outcome(after)
-            assert found == wanted, f"seed {seed}, {op.iv}\n{after}"
-            legal += 1
-    return legal
