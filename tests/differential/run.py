@@ -2,8 +2,7 @@
 
 Each program is verified, interpreted (parallel loops in order and shuffled), compiled as C and run (by gcc and clang,
 some with sanitizers), and lowered by mlir-opt to LLVM and run where MLIR defines what it does. All must agree to the
-bit. A program on which they do not is made small and written to a file. Beside them, kernels are
-written in the language at random, and compared with plain Python.
+bit. A program on which they do not is made small and written to a file.
 """
 
 from __future__ import annotations
@@ -21,11 +20,8 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from tests.differential import language
 from tests.differential.generator import Program, generate
 from tests.differential.judges import Verdict, by_c, by_mlir, header_compiles
-from tests.differential.language_builder import as_program
-from tests.differential.language_meaning import as_executed
 from tests.differential.minimise import minimise
 from tests.differential.outcome import Outcome, difference, interpret
 from tests.harness.batch import COMPILERS, C
@@ -57,23 +53,6 @@ def compare(programs: Sequence[Program], how: C | None, *, mlir: bool = True) ->
         pairs = [(p, e) for p, e in zip(whole, expected, strict=True) if not p.wild]
         strict = [p for p, _ in pairs]
         yield from _judged(strict, [e for _, e in pairs], by_mlir(strict), "mlir")
-
-
-def compare_kernels(seeds: Sequence[int], how: C) -> Iterator[tuple[Program, str, str]]:
-    """The same for random kernels of the language, whose meaning plain Python says."""
-    programs: list[Program] = []
-    expected: list[list[Outcome]] = []
-    for seed in seeds:
-        kernel = language.generate(seed)
-        program = as_program(kernel)
-        executed = as_executed(kernel, program)
-        programs.append(program)
-        expected.append([interpret(program, call) for call in program.calls])
-        for outcome, ours in zip(executed, expected[-1], strict=True):
-            if said := difference(outcome, ours):
-                yield program, "python", said
-                break
-    yield from _judged(programs, expected, by_c(programs, expected, how), str(how))
 
 
 def reordered(program: Program, expected: Sequence[Outcome]) -> str:
@@ -147,16 +126,12 @@ def main() -> int:
                 print(f"seed {program.seed}: {judge}: {said[:400]}", flush=True)
                 small = program if judge == "interpreter" else shrink(program, judge, kind)
                 print(f"    {written(small, f'{judge}: {said[:200]}', chosen.output)}", flush=True)
-        kernels = range(seed, seed + len(programs) // 4)
-        for program, judge, said in compare_kernels(kernels, how):
-            watch.is_news(f"kernels, {kind_of(judge, said)}")
-            print(f"kernel {program.seed}: {judge}: {said[:400]}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
             if said := header_compiles(programs[0], Path(folder)):
                 watch.is_news(f"emit: {said[:100]}")
                 print(f"seed {programs[0].seed}: emit: {said[:1000]}", flush=True)
         seed += len(programs)
-        counts.update(programs=len(programs), kernels=len(kernels), calls=sum(len(p.calls) for p in programs))
+        counts.update(programs=len(programs), calls=sum(len(p.calls) for p in programs))
         counts[str(how)] += len(programs)
         counts["mlir"] += sum(not p.wild for p in programs)
         watch.say(counts["programs"], "programs", watch.kinds.total())
