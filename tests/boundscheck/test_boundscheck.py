@@ -3,8 +3,6 @@
 import inspect
 import os
 import pickle
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,7 +13,6 @@ import affdsl as af
 from affdsl.codegen.errors import SizeError
 from affdsl.errors import AffdslError, ProgramTypeError
 from affdsl.ir.interpreter.environment import InterpreterError
-from tests.effort import some
 from tests.harness.guarded import SIDES, guarded
 from tests.harness.judges import copied
 
@@ -91,25 +88,6 @@ def test_in_a_parallel_loop_one_of_the_failures_is_told_and_none_is_made():
     assert error.index[0] in range(8, 65)
     assert f": counts[image[i, j]] = ...: index {error.index[0]} is out" in str(error)
     assert "goto next" in histogram.c(), "the region is not left by a jump"
-
-
-def planted(*options: str) -> subprocess.CompletedProcess[str]:
-    """A run of many, in a process of its own: what it splits off must not have threads of OpenMP already."""
-    command = [sys.executable, "-m", "tests.boundscheck.run", "--seed", "1", *options]
-    return subprocess.run(command, cwd=HERE.parents[2], capture_output=True, text=True, timeout=600, check=False)
-
-
-def test_random_kernels_with_planted_accesses():
-    done = planted("--count", str(len(some(range(200), 2))))
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert "0 kernels wrong" in done.stdout
-    assert " 0 planted" not in done.stdout
-
-
-def test_without_checks_the_planted_accesses_end_the_process():
-    done = planted("--count", "2", "--unchecked")
-    assert done.returncode == 1
-    assert "the process ended with status -11" in done.stdout
 
 
 @af.kernel(boundscheck=True)
