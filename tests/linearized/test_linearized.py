@@ -11,20 +11,8 @@ from affdsl.mlir.readers import parse
 from affdsl.passes.analysis.access import accesses, on_one_grid
 from affdsl.passes.analysis.dependence import dependences
 from affdsl.passes.analysis.parallelism import of_loops
-from tests.effort import some
-from tests.linearized.kernels import recipe
-from tests.linearized.run import Report, compare
 
 N, M, K, L, P = af.symbols("N M K L P")
-
-
-@pytest.mark.parametrize("seed", [23, 243, *some(range(1000, 1005), 1)])
-def test_random_kernels_are_analysed_as_those_with_dimensions(seed):
-    """300 of them: `python -m tests.linearized.run --count 300 --seed 1`."""
-    report = Report()
-    compare(recipe(seed), report)
-    assert not report.unknown
-    assert not report.wrong
 
 
 @af.kernel
