@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import TRIES_ALL, everyday
 from tests.oracles import MISSING_ORACLE
 
 Golden = Callable[[str, str], None]
@@ -30,6 +31,15 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("AFFDSL_DECISIONS", "0")
     if "AFFDSL_CACHE_DIR" not in os.environ:
         config.stash[created_cache] = os.environ["AFFDSL_CACHE_DIR"] = tempfile.mkdtemp(prefix="affdsl-test-cache-")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what runs in the long run alone, unless tests are asked for by name."""
+    if TRIES_ALL or any("::" in argument for argument in config.args):
+        return
+    chosen = everyday([item.nodeid for item in items])
+    config.hook.pytest_deselected(items=[item for item, runs in zip(items, chosen, strict=True) if not runs])
+    items[:] = [item for item, runs in zip(items, chosen, strict=True) if runs]
 
 
 def pytest_collection_finish() -> None:

@@ -1,7 +1,7 @@
 """Chains of steps go through every verb, every pass and every output, and the work grows as the chain does.
 
 `python -m tests.steps.run` has all shapes and sizes, and times. Here calls of functions are counted, of which there are
-as many on any machine; and values have 2**60 uses inside each other, so that a walk along all of them never ends.
+as many on any machine; and values have 2**40 uses inside each other, so that a walk along all of them never ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LONG = (
 @pytest.mark.parametrize("task", [name for name in TASKS if TRIES_ALL or name not in LONG])
 def test_values_with_endless_uses_go_through(task):
     shape = SHAPES[OTHERS.get(task, "squarings")]
-    assert not measured(TASKS[task], shape, 60).refused
+    assert not measured(TASKS[task], shape, 40).refused
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from tests.effort import some
 from tests.transformations.fusing import Counts, ask, main, stencils, subject
 from tests.transformations.primitives import Setting
 
-SEEDS = some(range(2000, 2300), 15)
+SEEDS = some([*range(2001, 2009), *range(2010, 2300), 2000, 2009], 13)
+"""The last ones take longest."""
 
 
 def test_what_is_accepted_is_right_and_most_of_what_is_refused_is_not() -> None:

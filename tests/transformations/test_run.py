@@ -21,7 +21,8 @@ from tests.transformations.run import main, table, tried
 from tests.transformations.run import shown as failures_shown
 from tests.transformations.subjects import analysed, fuzzed, integral, on_i64, program_of, subject
 
-SEEDS = some(range(101, 131), 22)
+SEEDS = some([n for n in range(101, 131) if n not in (103, 117)] + [103, 117], 20)
+"""The last ones have the largest programs."""
 
 
 @cache
