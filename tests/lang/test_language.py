@@ -566,3 +566,20 @@ def test_names_may_stand_for_other_arrays_in_each_block():
     u, v = np.array([1.0, 2.0]), np.zeros(2)
     shift.interpret(u, v)
     assert (u.tolist(), v.tolist()) == ([3, 4], [3, 3])
+
+
+def test_the_larger_of_two_numbers_of_python_has_no_type():
+    with pytest.raises(af.ProgramTypeError, match=r"max on Python numbers alone has no type; write affdsl\.f64\(x\)"):
+
+        @af.kernel
+        def numbers(A: af.f64[N]):
+            with af.for_(af.max(-1, 2), N) as i:
+                A[i] = 1.0
+
+
+def test_a_kernel_inside_of_a_function_that_calls_itself_is_told_so():
+    with pytest.raises(af.ProgramError, match="kernel again calls itself"):
+
+        @af.kernel
+        def again(A: af.f64[N]):
+            again(A)

@@ -420,3 +420,17 @@ def test_what_takes_too_long_to_decide_is_refused():
     n, _, p, q = function.args
     message = found.refusal_by_numbers({n: 8, p: 3, q: 4})
     assert "cannot be decided within the budget for N = 8, p = 3, q = 4; say more about the sizes" in message
+
+
+def test_a_product_that_divides_is_asked_with_the_numbers_of_the_call():
+    @af.kernel
+    def parts(A: af.f64[N], p: af.index, q: af.index):
+        with af.for_(N) as i:
+            A[i // (p * q)] = 1.0
+
+    parts(np.zeros(5), 1, 2)
+    parts(np.zeros(5), -1, -2)
+    with pytest.raises(
+        SizeError, match=r"divides by p \* q, which must be at least 1, but with N = 5, p = 2, q = -1 it"
+    ):
+        parts(np.zeros(5), 2, -1)
