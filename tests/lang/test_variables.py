@@ -1,19 +1,11 @@
 """Variables: `s += x` in loops and branches, by the interpreter, as C, as MLIR, and carried in values."""
 
-import random
-from textwrap import indent
-
 import numpy as np
 import pytest
 
 import affdsl as af
 from affdsl.ir.dialects import affine
-from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
-from affdsl.ir.verifier import verify
-from affdsl.passes.legality.refusal import IllegalTransform
-from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
-from tests.effort import some
 
 M, N = af.symbols("M N")
 
@@ -190,68 +182,3 @@ def test_several_values_are_given_one_by_one_or_as_a_tuple():
     y = np.zeros(4)
     both(np.array([2.0, -3.0, 5.0, -1.0]), y)
     assert y.tolist() == [7.0, 3.0, 2.0, 0.0]
-
-
-def source(rng: random.Random) -> str:
-    """A kernel that changes three variables under conditions and in loops, and stores them now and then."""
-    lines = ["def f(A: af.i64[6], x: af.i64[6], n: af.index):"]
-    lines += [f"    {v} = af.var(af.i64({k}))" for k, v in enumerate("stu", 2)]
-    fresh = iter(range(1000))
-
-    def block(depth, ivs, indentation):
-        def add(line):
-            lines.append(indent(line, "    " * indentation))
-
-        for _ in range(rng.randint(1, 3)):
-            kind, v, w = rng.random(), rng.choice("stu"), rng.choice("stu")
-            if kind < 0.25 and depth < 3:
-                iv = f"i{next(fresh)}"
-                add(f"with af.for_({rng.choice(('n', '3', 'af.index(A[1]) % 4'))}) as {iv}:")
-                block(depth + 1, ivs, indentation + 1)
-            elif kind < 0.5 and depth < 3:
-                add(f"with af.if_({rng.choice((f'{v} > {w}', f'A[2] < {v}', 'n > 2'))}):")
-                block(depth + 1, ivs, indentation + 1)
-                if rng.random() < 0.6:
-                    add("with af.else_():")
-                    block(depth + 1, ivs, indentation + 1)
-            elif kind < 0.9:
-                add(
-                    rng.choice(
-                        (f"{v} += {w} * 3 + 1", f"{v} -= A[{rng.randrange(6)}]", f"{v}.set({w} - 1)", f"{v} ^= 5")
-                    )
-                )
-            else:
-                add(f"x[{rng.randrange(6)}] = {v} + {w}")
-
-    for _ in range(3):
-        lines.append(f"    with af.for_({rng.choice(('n', '4'))}) as j{next(fresh)}:")
-        block(1, (), 2)
-        lines.append(f"    x[{rng.randrange(6)}] = {rng.choice('stu')} * 2")
-    return "\n".join(lines) + "\n"
-
-
-@pytest.mark.parametrize("start", some(range(0, 100, 10), 1))
-def test_random_variables_come_to_the_same_as_carried_values(start, tmp_path):
-    replaced = 0
-    for seed in range(start, start + 10):
-        text = source(random.Random(seed))
-        path = tmp_path / f"random_{seed}.py"
-        path.write_text(text)
-        names = {"af": af}
-        exec(compile(text, str(path), "exec"), names)
-        kernel = af.kernel(names["f"])
-        made = kernel.func
-        for loop in [op for op in walk(made) if isinstance(op, affine.For)]:
-            try:
-                made = scalar_replace(made, loop.iv)
-            except IllegalTransform:
-                continue
-            verify(made)
-            replaced += 1
-            for n in (0, 1, 3):
-                a, x = np.arange(6) * 7 % 5, np.arange(6)
-                wanted = x.copy()
-                kernel.interpret(a, wanted, n)
-                run(made, *({"A": a, "x": x, "n": n}[value.hint] for value in made.args))
-                np.testing.assert_array_equal(x, wanted, err_msg=f"seed {seed}, {loop.iv.hint}, n = {n}\n{text}")
-    assert replaced > 10

@@ -38,8 +38,3 @@ def test_the_programs_are_valid():
 def test_mlir_opt_and_we_agree():
     found = [o for o in mutate.outcomes(mutate.sample(seed=7, count=COUNT)) if o.refused_by and not o.known]
     assert not found, "\n".join(f"{o.mutant.kind}; only {o.refused_by}: {o.says}\n{o.mutant.text}" for o in found)
-
-
-def test_garbled_text_is_refused_with_a_place():
-    found = [(said, data) for data in mutate.garbled(seed=7, count=COUNT) if (said := mutate.without_place(data))]
-    assert not found

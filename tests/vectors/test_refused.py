@@ -6,11 +6,7 @@ import affdsl as af
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
-from affdsl.passes.transforms.vectorize import vectorize
-from tests.effort import some
-from tests.harness.reading import loops
 from tests.passes.transforms.test_vectorize import REFUSED, read
-from tests.vectors.generator import function_of, generate
 
 N = af.symbols("N")
 
@@ -42,20 +38,6 @@ def test_the_pass_leaves_it_alone(name: str) -> None:
     assert made is module
     assert print_op(made) == print_op(parse(text))
     assert print_op(function) == text
-
-
-def test_what_is_refused_of_random_programs_is_left_alone() -> None:
-    refused = 0
-    for seed in some(range(60), 46):
-        function = function_of(generate(seed))
-        text = print_op(function)
-        for loop in loops(function):
-            try:
-                vectorize(function, loop.iv, 5, tail="masked")
-            except af.IllegalTransform:
-                refused += 1
-            assert print_op(function) == text
-    assert refused >= 15
 
 
 def test_a_schedule_stays_as_it_was() -> None:

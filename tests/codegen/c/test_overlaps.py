@@ -1,22 +1,12 @@
 """Loops whose iterations store to the same elements leave what the last one of them stores, at every level of gcc."""
 
-from itertools import product
-from pathlib import Path
-from random import Random
-
 import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.mlir.readers import parse
 from tests.codegen.c.compare import run_c
-from tests.effort import some
 
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
-SIZES = {"n": 33, "m": 17, "l": 9}
-TRIPS = (*SIZES, "2", "3", "4", "8")
-COUNT = 8
-"""How many nests each random function has."""
 
 K, M, N = af.symbols("K M N")
 
@@ -119,46 +109,3 @@ def test_only_where_iterations_meet_is_the_order_kept():
     kernels = (diagonals, steps, windows, columns, turns, panels, blocks)
     marked = [kernel.__name__ for kernel in kernels if "affdsl_in_order();" in kernel.c()]
     assert marked == ["diagonals", "steps", "windows", "columns", "turns"]
-
-
-class Nests:
-    """A function with random nests of two or three loops, each of which stores to places that its counters choose."""
-
-    def __init__(self, seed: int) -> None:
-        random = Random(seed)
-        self.trips = [random.choices(TRIPS, k=random.choice((2, 3))) for _ in range(COUNT)]
-        self.places = [random.choices((0, 0, 1, 1, 2, 3, -1, 4), k=len(trips)) for trips in self.trips]
-        self.reads = [random.choices((0, 1), k=len(trips)) for trips in self.trips]
-
-    @property
-    def text(self) -> str:
-        """The function in MLIR."""
-        arrays = ", ".join(f"%C{k}: memref<600xf32>" for k in range(COUNT))
-        lines = [f"func.func @nests(%n: index, %m: index, %l: index, %B: memref<200xf32>, {arrays}) {{"]
-        for k, (trips, place, read) in enumerate(zip(self.trips, self.places, self.reads, strict=True)):
-            lines += [f"affine.for %i{d} = 0 to {t if t.isdigit() else '%' + t} {{" for d, t in enumerate(trips)]
-            at, of = (" + ".join(f"%i{d} * {c}" for d, c in enumerate(factors)) for factors in (place, read))
-            lines += [
-                f"%x = affine.load %B[{of}] : memref<200xf32>",
-                f"affine.store %x, %C{k}[{at} + 100] : memref<600xf32>",
-            ]
-            lines += ["}" * len(trips)]
-        return "\n".join([*lines, "return", "}"])
-
-    def wanted(self, B: np.ndarray) -> list[np.ndarray]:
-        """What the nests leave in their arrays."""
-        found = [np.zeros(600, np.float32) for _ in range(COUNT)]
-        for C, trips, place, read in zip(found, self.trips, self.places, self.reads, strict=True):
-            for at in product(*(range(SIZES.get(t) or int(t)) for t in trips)):
-                C[np.dot(at, place) + 100] = B[np.dot(at, read)]
-        return found
-
-
-@pytest.mark.parametrize("seed", some(range(100), 3))
-def test_random_nests_leave_what_their_last_iterations_store(seed: int, tmp_path: Path) -> None:
-    nests, B = Nests(seed), np.arange(200, dtype=np.float32) * 3 + 1
-    module, wanted = parse(nests.text), nests.wanted(B)
-    for level in LEVELS:
-        found = [np.zeros(600, np.float32) for _ in wanted]
-        run_c(module, "nests", [*SIZES.values(), B, *found], tmp_path, flags=(level,))
-        assert [np.array_equal(*pair) for pair in zip(found, wanted, strict=True)] == [True] * len(wanted), level

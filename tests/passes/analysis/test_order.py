@@ -100,45 +100,6 @@ def random_nest(choose):
         }}""").functions[0]
 
 
-def test_the_same_is_legal_with_and_without(monkeypatch):
-    choose, answers, spared = random.Random(2), [], 0
-    plainly = orders._Order._is_plainly_kept
-
-    def counted(*given):
-        nonlocal spared
-        answer = plainly(*given)
-        spared += answer
-        return answer
-
-    monkeypatch.setattr(orders._Order, "_is_plainly_kept", counted)
-    for _ in range(40):
-        function = random_nest(choose)
-        dependences = Dependences(function)
-        outer, inner, _ = (op.iv for op in walk(function) if isinstance(op, affine.For))
-        n, factor = function.args[1], choose.choice((1, 2))
-        times = [
-            lambda a, i=outer, j=inner: (j, i, a.order),
-            lambda a, i=outer, j=inner, n=n: ((i - n) // 4, j // 4, i, j, a.order),
-            lambda a, i=outer, j=inner, f=factor: (j + i * f, i, a.order),
-            lambda a, i=outer, j=inner: (-i, j, a.order),
-            lambda a, i=outer, j=inner: (i, j, -a.order),
-            lambda a, i=outer, j=inner: (i, a.order, j),
-        ]
-        for time in times:
-            time = with_own_loop(time)
-            quick = new_order(dependences, function.body[0], time)
-            with monkeypatch.context() as only_isl:
-                only_isl.setattr(orders._Order, "_is_plainly_kept", lambda *given: False)
-                exact = new_order(dependences, function.body[0], time)
-            assert (quick is None) == (exact is None), function
-            if quick is not None and exact is not None:
-                assert str(quick.dependence) == str(exact.dependence)
-                assert quick.witness == exact.witness
-            answers.append(quick is None)
-    assert 10 < sum(answers) < 200
-    assert spared > 1_000
-
-
 def test_accesses_under_conditions_are_asked_together_as_one_by_one(monkeypatch):
     choose, answers, spared = random.Random(3), [], 0
     of_class = orders._Order.is_kept_anywhere
@@ -173,11 +134,6 @@ def test_accesses_under_conditions_are_asked_together_as_one_by_one(monkeypatch)
             answers.append(together is None)
     assert 4 < sum(answers) < 32
     assert spared > 200
-
-
-def with_own_loop(time):
-    """What a third loop counts goes last."""
-    return lambda access: (*time(access), *access.ivs[2:])
 
 
 def test_distances_lie_between_the_outer_ones():

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 
-import numpy as np
 import pytest
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func, memref
-from affdsl.ir.expr import Affine, Value
-from affdsl.ir.interpreter import run
-from affdsl.ir.traverse import rewrite, walk, with_fields
-from affdsl.ir.types import INDEX, MemRefType
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis import parallelism as under_test
@@ -23,7 +19,6 @@ from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, first_in_the_way, of_loop, of_loops, parallelism, table
 from tests.effort import some
 from tests.passes.analysis.brute import Brute
-from tests.passes.analysis.nests import SIZE, nest
 from tests.passes.analysis.programs import generate
 from tests.passes.analysis.traced import ivs_of
 
@@ -81,64 +76,6 @@ def is_same_loop(op: Op, loop: affine.For) -> bool:
 
 def banded(loop: affine.For) -> affine.Parallel:
     return affine.Parallel((loop.iv,), (loop.lower,), (loop.upper,), (loop.step,), loop.body)
-
-
-def permuted(function: func.Func, iv: Value) -> func.Func:
-    """A function whose loop takes the values of its induction variable from one more argument."""
-    order, position = Value(MemRefType((None,), INDEX), "order"), Value(INDEX, "position")
-
-    def rule(op: Op) -> Op | None:
-        if not isinstance(op, affine.For) or op.iv is not iv:
-            return None
-        count = len(range(op.lower[0].constant, op.upper[0].constant, op.step))
-        body = (memref.Load(iv, order, (position,)), *op.body)
-        return with_fields(op, iv=position, lower=(Affine(),), upper=(Affine.of(count),), step=1, body=body)
-
-    return with_fields(rewrite(function, rule), args=(*function.args, order))
-
-
-def values_of(loop: Op) -> list[int]:
-    assert isinstance(loop, affine.For)
-    return list(range(loop.lower[0].constant, loop.upper[0].constant, loop.step))
-
-
-def arrays(seed: int, function: func.Func) -> dict[str, np.ndarray]:
-    random = np.random.default_rng(seed)
-    return {a.hint: random.integers(-99, 99, SIZE, dtype=np.int32) for a in function.args}
-
-
-def test_reductions_and_private_arrays_in_another_order_give_the_same() -> None:
-    """Random nests with updates of all sorts, most of which are none; each loop in several orders."""
-    counts = Counter[str]()
-    for seed in some(range(300), 100):
-        module = parse(nest(seed))
-        verify(module)
-        function = module.functions[0]
-        wanted = arrays(seed, function)
-        run(function, *wanted.values())
-        dependences = Dependences(function)
-        for each in under_test.of_loops(dependences):
-            values = values_of(each.loop)
-            differs = False
-            private = {b.name for b in each.privatized}
-            if any(a.buffer.name in private and each.iv not in a.ivs for a in dependences.compared):
-                continue
-            for order in orders(values, seed):
-                got = arrays(seed, function)
-                run(permuted(function, each.iv), *got.values(), np.array(order, np.int64))
-                differs |= any((got[name] != wanted[name]).any() for name in got if name not in private)
-            counts[f"{each.verdict}{', differs' if differs else ''}"] += 1
-            assert not differs or each.verdict == "sequential", f"seed {seed}: {each}"
-    # A loop whose order shows is never called anything but sequential; and there are enough of all sorts.
-    enough = {"parallel": 25, "parallel with reductions": 25, "parallel if privatized": 7, "sequential, differs": 50}
-    assert all(counts[each] >= least for each, least in enough.items()), counts
-
-
-def orders(values: list[int], seed: int) -> Iterator[list[int]]:
-    yield values[::-1]
-    random = Random(seed)
-    for _ in range(3):
-        yield random.sample(values, len(values))
 
 
 PROGRAMS = Path(__file__).with_name("parallelism.mlir").read_text(encoding="utf-8").split("// ----- ")[1:]

@@ -1,15 +1,11 @@
 """affine_simplify_min_max: next to mlir-opt's, stronger by the loops around, run before and after."""
 
-from collections import Counter
-from random import Random
-
 import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.mlir.writers import print_op
 from affdsl.passes.cleanup.affine_simplify_min_max import affine_simplify_min_max
-from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, parsed, shown
 from tests.passes.program_files import program_file
@@ -122,58 +118,3 @@ def test_unknown_operations_attributes_and_locations_stay():
     assert str(minimum.location) == "s:3"
     region = print_op(made).partition('"test.region"')[2]
     assert [part for part in ("affine.apply", '"test.end"', "{some = 1 : i64}") if part not in region] == []
-
-
-def random_program(random: Random) -> str:
-    """Loops with bounds of each other, around minima and maxima that are stored one after the other."""
-    dims: list[str] = []
-    text, closed = "", ""
-    for k in range(random.randint(1, 3)):
-        low, high = random_expr(random, dims), random_expr(random, dims)
-        step = f" step {random.randint(2, 5)}" if random.random() < 0.4 else ""
-        names = f"({', '.join(f'd{n}' for n in range(len(dims)))})[s0]"
-        given = f"({', '.join(dims)})[%n]"
-        bound = random.choice([f"({high} + {random.randint(1, 9)})", f"({high} + 6, 9)"])
-        lower, upper = f"affine_map<{names} -> ({low})>{given}", f"affine_map<{names} -> {bound}>{given}"
-        text += f"affine.for %i{k} = {lower} to min {upper}{step} {{\n"
-        dims.append(f"%i{k}")
-        closed += "}"
-    names = f"({', '.join(f'd{n}' for n in range(len(dims)))})[s0]"
-    for k in range(3):
-        kind = random.choice(["min", "max"])
-        exprs = ", ".join(random_expr(random, dims) for _ in range(random.randint(2, 4)))
-        text += f"%m{k} = affine.{kind} affine_map<{names} -> ({exprs})>({', '.join(dims)})[%n]\n"
-        text += f"%v{k} = affine.load %A[{k}] : memref<3xindex>\n%h{k} = arith.muli %v{k}, %c31 : index\n"
-        text += f"%w{k} = arith.addi %h{k}, %m{k} : index\naffine.store %w{k}, %A[{k}] : memref<3xindex>\n"
-    head = "func.func @f(%n: index, %A: memref<3xindex>) {\n%c31 = arith.constant 31 : index\n"
-    return f"{head}{text}{closed} return }}"
-
-
-def random_expr(random: Random, dims: list[str]) -> str:
-    names = [f"d{k}" for k in range(len(dims))] + ["s0"]
-    name, constant = random.choice(names), random.randint(-3, 9)
-    match random.randrange(6):
-        case 0:
-            return str(constant)
-        case 1:
-            return f"{name} floordiv {random.choice([2, 3, 4])} + {constant}"
-        case 2:
-            return f"{name} mod {random.choice([2, 3, 4])} + {random.choice(names)}"
-        case 3:
-            return f"{random.choice(names)} * {random.choice([-1, 2, 3])} + {constant}"
-        case _:
-            return f"{name} + {constant}"
-
-
-def test_random_minima_and_maxima_do_the_same():
-    random, meant, sizes = Random(1), 0, Counter[str]()
-    rounds = some(range(60), 20)
-    for _ in rounds:
-        module = parsed(random_program(random))
-        made = affine_simplify_min_max(module)
-        assert affine_simplify_min_max(made) is made
-        meant += assert_alike(module, made, range(-3, 9), runs=5)
-        for name, root in (("before", module), ("after", made)):
-            sizes[name] += sum(len(op.exprs) for op in walk(root) if isinstance(op, affine.Min | affine.Max))
-    assert meant > 4 * len(rounds)
-    assert sizes["after"] < 0.7 * sizes["before"]

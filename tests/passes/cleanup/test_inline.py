@@ -5,9 +5,6 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.cleanup.inline import inline
-from tests.fuzz.check import check_seeds, pipelines
-from tests.fuzz.generator import generate
-from tests.fuzz.mlir import mlir
 from tests.passes.compare import assert_alike, parsed, shown
 
 
@@ -94,10 +91,3 @@ def test_long_chains_of_calls():
     after = inline(parse(text), default_pipeline="")
     assert [f.symbol for f in after.functions] == ["f"]
     verify(after)
-
-
-def test_random_programs_do_the_same():
-    seeds = [seed for seed in range(500, 560) if "func.call" in mlir(generate(seed))][:20]
-    report = check_seeds(seeds, pipelines(["inline"]), ["interpreter"])
-    assert not report.failures
-    assert report.changed["builtin.module(inline)"] == len(seeds) > 5

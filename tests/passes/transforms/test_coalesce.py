@@ -1,4 +1,4 @@
-"""affine-loop-coalescing and coalesce: next to mlir-opt's, over all small sizes, in random programs."""
+"""affine-loop-coalescing and coalesce: next to mlir-opt's, over all small sizes."""
 
 import itertools
 

@@ -1,8 +1,5 @@
 """demote: what loops carry, kept in memory, comes to the same, and opens the other steps."""
 
-import random
-from textwrap import indent
-
 import numpy as np
 import pytest
 
@@ -14,7 +11,6 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.demote import demote
-from tests.effort import some
 
 K, M, N = af.symbols("K M N")
 
@@ -158,82 +154,6 @@ def test_a_loop_that_carries_nothing_is_refused():
         demote(function, loops(function)[0].iv)
     with pytest.raises(ValueError, match="is no induction variable of a loop of @f"):
         demote(function, loops(product.func)[0].iv)
-
-
-def source(rng: random.Random) -> str:
-    """A kernel with loops that carry values in each other, which they use, combine, exchange and hand on."""
-    lines = ["def f(A: af.i64[6, 6], x: af.i64[6], n: af.index):"]
-    fresh = iter(range(1000))
-
-    def number(names):
-        of = rng.choice([*names, "A[{}, {}]".format(*(rng.choice(ivs) for _ in "12")), f"x[{rng.choice(ivs)}]"])
-        return rng.choice((f"+({of})", f"{of} * 3 + 1", f"{of} - {rng.choice([*names, 'A[0, 1]'])}"))
-
-    def block(depth, names, indentation):
-        def add(line):
-            lines.append(indent(line, "    " * indentation))
-
-        for _ in range(rng.randint(1, 2)):
-            kind = rng.random()
-            if kind < 0.5 and depth < 3:
-                loop(depth, names, indentation)
-            elif kind < 0.75:
-                add(f"x[{rng.choice(ivs)}] = {number(names)}")
-            else:
-                names = (*names, f"v{next(fresh)}")
-                add(f"{names[-1]} = {number(names[:-1])}")
-        return names
-
-    def loop(depth, names, indentation):
-        iv, count = f"i{next(fresh)}", rng.randint(1, 2)
-        carried = [f"s{next(fresh)}" for _ in range(count)]
-        inits = [rng.choice([*names, "af.i64(2)", "x[1]"]) for _ in range(count)]
-        inits = [f"+({init})" for init in inits]
-        again = f"x[{rng.choice(ivs)}]"  # an element from which a value is loaded, and that gets another one behind
-        inits[0] = again if rng.random() < 0.4 else inits[0]
-        size = rng.choice(("n", "3", "6"))
-        start = "    " * indentation
-        lines.append(f"{start}with af.for_({size}, iter_args=[{', '.join(inits)}]) as ({', '.join([iv, *carried])}):")
-        ivs.append(iv if size != "n" else "0")
-        inner = block(depth + 1, (*names, *carried), indentation + 1)
-        yields = [rng.choice([*inner, f"{inner[-1]} * 5 + {rng.choice(inner)}"]) for _ in range(count)]
-        lines.append(f"{start}    af.yield_({', '.join(yields)})")
-        ivs.pop()
-        lines.extend(f"{start}x[{rng.choice(ivs)}] = {name}" for name in carried if rng.random() < 0.7)
-        lines.append(f"{start}{again} = {carried[0]} * 3")
-
-    ivs = ["0", "5"]
-    for _ in range(2):
-        loop(0, ("af.i64(7)",), 1)
-    return "\n".join(lines) + "\n"
-
-
-@pytest.mark.parametrize("start", some(range(0, 60, 6), 1))
-def test_random_loops_carry_the_same_in_memory(start, tmp_path):
-    in_elements = 0
-    for seed in range(start, start + 6):
-        path = tmp_path / f"random_{seed}.py"
-        text = source(random.Random(seed))
-        path.write_text(text)
-        names = {"af": af}
-        exec(compile(text, str(path), "exec"), names)
-        kernel = af.kernel(names["f"])
-        for loop in loops(kernel.func):
-            made = demote(kernel.func, loop.iv)
-            verify(made)
-            in_elements += len(ops(made, memref.Alloca)) < len(loop.results)
-            for n in (0, 2, 5):
-                a, x = np.arange(36).reshape(6, 6) % 7, np.arange(6)
-                expected = x.copy()
-                kernel.interpret(a, expected, n)
-                run(made, *_arguments(kernel.func, a, x, n))
-                np.testing.assert_array_equal(x, expected, err_msg=f"seed {seed}, {loop.iv.hint}, n = {n}\n{text}")
-    assert in_elements > 0
-
-
-def _arguments(function, a, x, n):
-    by_name = {"A": a, "x": x, "n": n}
-    return [by_name[value.hint] for value in function.args]
 
 
 def test_steps_take_it_by_themselves():

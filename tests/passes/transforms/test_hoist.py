@@ -10,7 +10,6 @@ from affdsl.passes.transforms.hoist import hoist
 from affdsl.passes.validation import validate
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed
-from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence
 
 NAME = "affine-loop-invariant-code-motion"
 HEAD = "func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %n: index, %m: index, %x: f32)"
@@ -237,29 +236,3 @@ def test_hoist_of_no_loop():
     module, _ = first_loop("{ affine.for %i = 0 to 9 { } return }")
     with pytest.raises(ValueError, match=r"%x is no induction variable of an affine.for or scf.for of @f"):
         hoist(module.functions[0], module.functions[0].args[4], module=module)
-
-
-@pytest.mark.parametrize("make", [random_body, random_recurrence])
-def test_random_loops_do_the_same(make):
-    changed = 0
-    for seed in range(60):
-        before = parsed(make(seed))
-        after = affine_loop_invariant_code_motion(before)
-        if after is not before:
-            changed += 1
-            assert assert_alike(before, after, NUMBERS, runs=5, seed=seed) == 5
-    assert changed > 20
-
-
-def test_hoist_of_random_loops_does_the_same():
-    done = 0
-    for seed in range(60):
-        module = parsed(random_body(seed))
-        for loop in [op for op in walk(module) if isinstance(op, affine.For)]:
-            try:
-                after = with_fields(module, body=(hoist(module.functions[0], loop.iv, module=module),))
-            except IllegalTransform:
-                continue
-            done += 1
-            assert assert_alike(module, after, NUMBERS, runs=3, seed=seed) == 3
-    assert done > 30

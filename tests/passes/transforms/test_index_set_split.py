@@ -1,4 +1,4 @@
-"""index_set_split: over all small bounds, in random programs, and what it refuses."""
+"""index_set_split: over all small bounds, and what it refuses."""
 
 import pytest
 

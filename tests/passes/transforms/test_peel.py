@@ -1,4 +1,4 @@
-"""peel: over all small bounds, in random programs, and what it refuses."""
+"""peel: over all small bounds, and what it refuses."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""specialize: with results, in random programs, in schedules, and what it refuses."""
+"""specialize: with results, in schedules, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
 """Loads of vectors take what was stored before them, under their mask or whole, and programs do the same."""
 
-import numpy as np
 import pytest
 
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
@@ -109,40 +107,3 @@ def test_arguments_that_a_call_shows_to_be_one_buffer_are_one():
 def test_what_stood_before_stays():
     given = function(UPDATE.format(""))
     assert kept(given, given) is given
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_random_accesses_leave_the_same(seed):
-    rng = np.random.default_rng(seed)
-    lines, known = [], ["zero", "one"]
-    for k in range(30):
-        place = {"mask": rng.choice(["m", "n"]), "to": (array := rng.choice(["A", "B"])), "of": array}
-        place["at"] = rng.choice(["%i", "%i", "%i + 1"])
-        match rng.integers(6):
-            case 0:
-                lines.append(STORE.format(x=rng.choice(known), **place))
-            case 1:
-                lines.append(LOAD.format(x=f"l{k}", **place))
-                known.append(f"l{k}")
-            case 2:
-                lines.append(f"%s{k} = arith.addf %{rng.choice(known)}, %{rng.choice(known)} : vector<4xf32>\n")
-                known.append(f"s{k}")
-            case 3:
-                lines.append(WHOLE_STORE.format(x=rng.choice(known), **place))
-            case 4:
-                lines.append(WHOLE_LOAD.format(x=f"l{k}", **place))
-                known.append(f"l{k}")
-            case 5:
-                lines.append(f"%e{k} = affine.load %{array}[{rng.integers(9)}] : memref<9xf32>\n")
-                lines.append(f"affine.store %e{k}, %{rng.choice(['A', 'B', 'C'])}[{rng.integers(9)}] : memref<9xf32>\n")
-    masks = "%m = vector.create_mask %c3 : vector<4xi1>\n%n = vector.create_mask %c2 : vector<4xi1>\n"
-    body = f"%c3 = arith.constant 3 : index\n%c2 = arith.constant 2 : index\n{masks}{''.join(lines)}"
-    before = function(body, ARGUMENTS.replace("%m: vector<4xi1>, %n: vector<4xi1>, ", ""))
-    after = kept(before, NOTHING)
-    verify(after)
-    results = []
-    for each in (before, after):
-        arrays = [np.arange(9, dtype=np.float32) + 10 * n for n in range(3)]
-        run(each, *arrays, 1)
-        results.append(arrays)
-    np.testing.assert_array_equal(*results)

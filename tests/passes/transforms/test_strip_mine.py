@@ -1,4 +1,4 @@
-"""strip_mine: over all small bounds, in random programs, and what it refuses."""
+"""strip_mine: over all small bounds, and what it refuses."""
 
 from itertools import product
 

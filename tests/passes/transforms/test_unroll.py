@@ -1,4 +1,4 @@
-"""affine-loop-unroll, unroll and unroll_full: next to mlir-opt's, over all small bounds, and in random programs."""
+"""affine-loop-unroll, unroll and unroll_full: next to mlir-opt's, and over all small bounds."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""unswitch: next to mlir-opt's, with results, over all small sizes, in random programs, and what it refuses."""
+"""unswitch: next to mlir-opt's, with results, over all small sizes, and what it refuses."""
 
 import pytest
 

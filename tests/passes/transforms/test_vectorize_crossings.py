@@ -1,20 +1,15 @@
 """Loops that reach an element which others of their iterations access: they are split there, and are right."""
 
-from itertools import product
-from random import Random
-
 import numpy as np
 import pytest
 
 import affdsl as af
 from affdsl.ir.dialects import affine
-from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
-from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.vectorize import vectorize
-from tests.effort import by_turns, some
+from tests.effort import by_turns
 from tests.oracles import mlir_opt
 
 N = af.symbols("N")
@@ -74,44 +69,6 @@ def test_what_is_in_the_way_beside_it_is_said():
 
     with pytest.raises(IllegalTransform, match=r"feeds the load"):
         af.Schedule(f).vectorize("j", 4)
-
-
-def random_loop(seed):
-    """The function of a loop that stores elements and loads others, and its least number of iterations."""
-    random = Random(seed)
-    rate, offset, of_size = random.choice((-1, 0, 2)), random.randint(70, 100), random.randint(-2, 2)
-    low, count = random.randint(0, 3), random.randint(4, 20)
-    text = f"""func.func @f(%A: memref<200xi32>, %n: index, %m: index) {{
-      affine.for %j = {low} to %n {{
-        %x = affine.load %A[{rate} * %j + {of_size} * symbol(%m) + {offset}] : memref<200xi32>
-        %y = affine.load %A[%j + 80] : memref<200xi32>
-        %z = arith.addi %x, %y : i32
-        affine.store %z, %A[%j + 80] : memref<200xi32>
-      }}
-      return
-    }}"""
-    return parse(text).functions[0], low, count
-
-
-def test_random_subscripts():
-    """Each loop is refused, or does the same; most are not refused."""
-    vectorized = 0
-    seeds = some(range(80), 20)
-    for seed in seeds:
-        f, low, count = random_loop(seed)
-        for tail, width in product(("scalar", "masked"), (2, 4)):
-            try:
-                made = vectorize(f, f.body[0].iv, width, tail=tail)
-            except IllegalTransform:
-                continue
-            vectorized += 1
-            verify(made)
-            for n, m in ((low + count, 2), (low + 1, 0), (low, 3), (30, 9), (17, -4)):
-                wanted, found = (np.arange(200, dtype=np.int32) for _ in "ab")
-                run(f, wanted, n, m)
-                run(made, found, n, m)
-                assert wanted.tobytes() == found.tobytes(), (seed, tail, width, n, m)
-    assert vectorized >= 2 * len(seeds)
 
 
 def test_two_memrefs_of_one_buffer_have_no_subscripts_to_compare():

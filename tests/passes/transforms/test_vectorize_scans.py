@@ -14,7 +14,6 @@ from affdsl.ir.dialects import vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.passes.transforms.vectorize import vectorize
-from tests.effort import some
 from tests.passes.transforms.test_vectorize import iv, read
 
 ARGUMENTS = "%A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>, %n: index, %x: f64"
@@ -283,17 +282,6 @@ class Sums:
             f"affine.yield {', '.join(yields)} : {types}", "}",
             *(f"affine.store %r#{k}, %C[{k}] : memref<?xf64>" for k in range(len(carried))),
         ))  # fmt: skip
-
-
-@pytest.mark.parametrize("seed", some(range(1000), 20))
-def test_random_sums(seed):
-    f = read(Sums(seed).text, ARGUMENTS)
-    for width, tail in ((2, "scalar"), (4, "masked"), (8, "scalar")):
-        try:
-            made = free(f, width, tail)
-        except af.IllegalTransform:
-            continue
-        assert_same(f, made)
 
 
 def test_many_of_them_have_scans():

@@ -1,8 +1,5 @@
 """Elements that both branches of a condition store to: vectors store them once, behind it, and do the same."""
 
-import itertools
-import random
-
 import numpy as np
 import pytest
 
@@ -12,10 +9,8 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.vectorize import vectorize
 from affdsl.passes.transforms.vectorize.stores import stored_once
-from tests.effort import some
 from tests.three_ways import agree
 
 LOOP = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?xf32>, %n: index) {{
@@ -123,38 +118,3 @@ def test_arrays_that_may_be_one_keep_their_order():
 def test_it_runs_in_c_and_lowered(tmp_path):
     _, after = wide(LOOP.format(body=ONCE["conditions inside"]), "masked")
     agree(print_op(after), tmp_path, *given(37))
-
-
-def block(r, depth, count):
-    """Random stores, loads, sums and conditions, in values that each block names itself."""
-    lines, names = [], ["a", "zero"]
-    for _ in range(r.randint(1, 4)):
-        k = next(count)
-        kind = r.choice(("store", "store", "store", "load", "sum", "if")[: 6 if depth else 5])
-        if kind == "store":
-            lines.append(f"affine.store %{r.choice(names)}, %{r.choice('BC')}[%i + {r.randint(0, 1)}] : memref<?xf32>")
-        elif kind == "load":
-            lines.append(f"%v{k} = affine.load %{r.choice('BC')}[%i] : memref<?xf32>")
-            names.append(f"v{k}")
-        elif kind == "sum":
-            lines.append(f"%v{k} = arith.addf %{r.choice(names)}, %{r.choice(names)} : f32")
-            names.append(f"v{k}")
-        else:
-            lines += [f"%c{k} = arith.cmpf olt, %{r.choice(names)}, %zero : f32", f"scf.if %c{k} {{"]
-            lines += [block(r, depth - 1, count), "} else {", block(r, depth - 1, count), "}"]
-    return "\n".join(lines)
-
-
-def test_random_conditions_come_to_the_same():
-    done, seeds = 0, some(range(2000), 60)
-    for seed in seeds:
-        r = random.Random(seed)
-        count = itertools.count()
-        text = LOOP.format(body=f"scf.if %c {{ {block(r, 1, count)} }} else {{ {block(r, 1, count)} }}")
-        try:
-            before, after = wide(text, r.choice(("scalar", "masked")))
-        except IllegalTransform:
-            continue
-        same(before, after)
-        done += 1
-    assert done > len(seeds) // 4

@@ -11,8 +11,6 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from affdsl.passes.legality.refusal import IllegalTransform
-from affdsl.passes.lowering.split_vectors import split_vectors
 from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import some
 from tests.three_ways import agree
@@ -70,29 +68,6 @@ def given(n):
     numbers = np.random.default_rng(n)
     flat = [numbers.integers(-9, 9, 5 * n + 12).astype(np.float32) for _ in "AB"]
     return [*flat, numbers.integers(-9, 9, (n + 2, 3)).astype(np.float32), np.float32(2), n]
-
-
-@pytest.mark.parametrize("block", some(range(6), 1))
-def test_random_loops_do_the_same(block):
-    done = together = 0
-    for seed in range(27 * block, 27 * block + 27):
-        module = loop(body(seed), ARGUMENTS)
-        width = (4, 8, 6, 16)[seed % 4]
-        try:
-            found = wide(module, width, ("scalar", "masked")[seed % 2])
-        except IllegalTransform:
-            continue
-        done += 1
-        together += bool(counted(found, vector.Shuffle))
-        for program in (found, split_vectors(found, 128)):
-            for n in (0, 3, 8, 17):
-                a, b = given(n), given(n)
-                run(module.functions[0], *a, uninitialised="poison")
-                run(program.functions[0], *b, uninitialised="poison")
-                for x, y in zip(a[:3], b[:3], strict=True):
-                    assert x.tobytes() == y.tobytes(), f"seed {seed}, n = {n}\n{program}"
-    assert done >= 12
-    assert together >= 8
 
 
 @pytest.mark.parametrize(
