@@ -155,8 +155,8 @@ class Computing:
             return 0.0
         if not isinstance(op, affine.For) or has_loops(op.body):
             return entered + self._block(op.body, inside)
-        units = self._of_iteration(op, inside)
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
+        units = self._of_iteration(op, inside, both=wide > 1)
         if wide > 1:
             units.lost = 0.0  # what branches would do is chosen by masks
             vectors = trips // wide + trips % wide
@@ -165,17 +165,19 @@ class Computing:
         waiting = cycles_waiting(op, self.machine) / at_once
         return entered + inside.total * max(self.machine.turn, units.cycles(self.machine), waiting)
 
-    def _of_iteration(self, loop: affine.For, inside: Lanes) -> Units:
-        """What an iteration takes, on average."""
+    def _of_iteration(self, loop: affine.For, inside: Lanes, *, both: bool) -> Units:
+        """What an iteration takes, on average; `both` if vectors do what either side of a condition does."""
         floats = (v.type for v in loop.carried if isinstance(element_of(v.type), FloatType))
         held = sum(registers_of(type, self.machine) for type in floats)
         spilled = max(0.0, held + BESIDE - self.machine.target.registers)
         units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
         units.lost = self.machine.blocked * blocked_loads(loop, self.of)
-        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units)
+        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, both=both)
         return units
 
-    def _add(self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units) -> None:
+    def _add(
+        self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units, *, both: bool
+    ) -> None:
         for op in block:
             if op not in done:
                 continue
@@ -183,7 +185,8 @@ class Computing:
             stride = abs(stride_of(op, loop, self.of) or 0) if isinstance(op, affine.Load) else 0
             units.moves += share * {2: 1.0, 3: 3.0, 4: 1.0}.get(stride, 0.0)  # compilers shuffle them together
             for part, chosen, often in self._parts(op, lanes):
-                self._add(loop, part, share * often, chosen, done, units)
+                times = 1.0 if both and isinstance(op, scf.If) else often
+                self._add(loop, part, share * times, chosen, done, units, both=both)
             if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):
                 units.lost += share * SELDOM * self.machine.miss
 
