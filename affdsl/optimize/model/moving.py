@@ -106,7 +106,7 @@ class Moving:
     ... }''')
     >>> of = Moving(Iterations(module))
     >>> [of.moved(module.functions[0].body[0], {}, {}, [size]) for size in (100_000, 10_000, 10)]
-    [[80800], [808000], [1600000]]
+    [[80912.0], [809120.0], [12800000.0]]
     """
 
     def __init__(self, of: Iterations) -> None:
