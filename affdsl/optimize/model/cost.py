@@ -89,6 +89,10 @@ class Model(Frozen):
         """The bytes that a call touches."""
         return self.moving.touched(self.module.functions[-1].body, {v: v for v in self.shapes})
 
+    def computing(self, op: Op) -> float:
+        """The cycles of an operation if all is in the nearest cache. Raises UncountedError as `of` does."""
+        return Computing(self.iterations, self.machine).op(op, one())
+
     def of(self, op: Op, arrays: Mapping[Value, Value] | None = None, *, beside: float = 0.0) -> Cost:
         """The cost of an operation outside of all loops, of a call that is not the first one.
 
@@ -109,12 +113,11 @@ class Model(Frozen):
         near = [level for level in self.machine.levels[:-1] if level.bytes is not None]
         caches = [level.bytes for level in near if level.bytes is not None]
         where = {v: v for v in self.shapes} if arrays is None else arrays
-        computing = Computing(self.iterations, self.machine).op(op, one())
         bytes = self.moving.moved(op, {}, where, caches)
         farther = zip(bytes, near, self.machine.levels[1:], strict=True)
         held = self.touched + beside
         times = (moved / beyond.rate if held > (level.bytes or 0) else 0.0 for moved, level, beyond in farther)
-        return Cost(computing, tuple(times))
+        return Cost(self.computing(op), tuple(times))
 
 
 @dataclass

@@ -50,8 +50,8 @@ def cycles(s: Schedule, machine: Machine, size: int = SIZE) -> float:
     return cycles_of(s, standing_in(s), machine, size)
 
 
-def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = SIZE) -> float:
-    """The same of some nests of a schedule."""
+def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = SIZE, *, near: bool = False) -> float:
+    """The same of some nests of a schedule; `near` if all that they touch is in the nearest cache."""
     function = s.function
     body = tuple(op for op in function.body if op in nests or not any(op.blocks()))
     others = [op for op in s.module.body if op is not function]
@@ -64,4 +64,5 @@ def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = 
         if isinstance(v.type, MemRefType) and shape is not None
     }
     model = Model(module, known | lines_begin(module), shapes, machine)
-    return sum(model.of(op).cycles for op in function.body if any(op.blocks()))
+    whole = (op for op in function.body if any(op.blocks()))
+    return sum(model.computing(op) if near else model.of(op).cycles for op in whole)
