@@ -16,8 +16,6 @@ from affdsl.schedule.schedule import Schedule
 
 LARGE = 2 << 20
 """From this size on a second cache answers later than a small one does, and the last cache behind it much later."""
-USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
-"""The caches of a machine that nobody asked: the nearest, the second and the last one."""
 MOST = 2**16
 """Lines are not longer where all arrays of a loop fit into a cache."""
 

@@ -15,6 +15,8 @@ from affdsl.frozen import FrozenValue
 
 USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
 """Bytes of the caches of a machine that nobody asked: the nearest, the second and the last one."""
+LINE = 64
+"""Bytes of a line of the caches."""
 USUAL_RATES = (32.0, 12.0, 5.0)
 """Bytes a cycle that come to the nearest cache from the second one, from the last one, and from memory."""
 
@@ -66,8 +68,6 @@ class Machine(FrozenValue):
         How much time is lost by a branch that was not foreseen.
     wake
         How long it takes until threads run that waited for work.
-    line
-        Bytes of a line of the caches.
     """
 
     target: Target
@@ -91,7 +91,6 @@ class Machine(FrozenValue):
     window: float = 200.0
     miss: float = 15.0
     wake: float = 6000.0
-    line: int = 64
 
 
 def usual(target: Target) -> Machine:

@@ -24,7 +24,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
-from affdsl.optimize.search import WORTH, Candidate, fastest
+from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
@@ -174,9 +174,9 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
     if bounds > MOST_BOUNDS:
         return s, "", [f"{root}: as it was; recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}"]
     left_out: Notes = []
-    best, slower = fastest(_candidates(s, root, options, left_out))
+    best, slower = first_that_pays(_candidates(s, root, options, left_out))
     if best is not None and "reassociate=True" in _said_by(best, s):
-        strict, _ = fastest(_candidates(s, root, replace(options, reassociate=False), []))
+        strict, _ = first_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
         if strict is not None and 0 < strict.ratio < WORTH * best.ratio:
             best = strict
     if best is not None:

@@ -1,8 +1,8 @@
 """Chooses among the candidates of a nest by what the model says of them; the loops as written are always one.
 
 The first candidate is taken at once if the model has nothing against it, which is so of nearly all nests. Where it
-expects the loops as written to be faster, the others are made, and the fastest is taken. Where sums may be made in
-another order, those in the order of the text are a candidate, too.
+expects the loops as written to be faster, the next one is made, and so on; if all of them are slower, the loops stay
+as they are. Where sums may be made in another order, those in the order of the text are a candidate, too.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Candidate(Frozen):
         return f"{self.name}: {known}"
 
 
-def fastest(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
+def first_that_pays(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
     """The first candidate that is not slower than the loops as written, or else none, and those before it."""
     slower: list[Candidate] = []
     for each in candidates:

@@ -6,7 +6,7 @@ import pytest
 import affdsl as af
 from affdsl.optimize.machine import usual
 from affdsl.optimize.options import targets
-from affdsl.optimize.search import SLOWER, Candidate, fastest
+from affdsl.optimize.search import SLOWER, Candidate, first_that_pays
 
 N, M = af.symbols("N M")
 AVX2 = usual(targets()["avx2"])
@@ -90,9 +90,9 @@ def test_nothing_is_guessed_where_data_decide():
 def test_the_first_that_is_not_slower_is_taken():
     slow = candidate(colours, lambda s: s.vectorize("i", 32))
     quick = candidate(plain, lambda s: s.vectorize("i", 8))
-    assert fastest([slow, quick, slow]) == (quick, [slow])
-    assert fastest([slow]) == (None, [slow])
-    assert fastest([]) == (None, [])
+    assert first_that_pays([slow, quick, slow]) == (quick, [slow])
+    assert first_that_pays([slow]) == (None, [slow])
+    assert first_that_pays([]) == (None, [])
 
 
 def test_few_terms_are_not_summed_in_more_lanes_than_there_are_terms():

@@ -13,6 +13,7 @@ from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
 from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import MemRefType
+from affdsl.optimize.machine import LINE
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
 from affdsl.passes.analysis.touched import accesses_of
@@ -20,8 +21,6 @@ from affdsl.passes.analysis.touched import accesses_of
 Interval: TypeAlias = tuple[int, int]
 """The least number that something is, and the greatest."""
 Numbers: TypeAlias = Mapping[Value, Interval]
-LINE = 64
-"""Bytes of a line of the caches."""
 DEEP = 8
 """Of so many loops around each other the bounds are told apart."""
 LOOPS = (affine.For, affine.Parallel, scf.For, scf.Parallel)

@@ -12,7 +12,7 @@ from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, Type, VectorType
-from affdsl.optimize.machine import Machine
+from affdsl.optimize.machine import LINE, Machine
 from affdsl.optimize.model.sizes import bits_of, element_of, lanes_of, registers_of
 
 
@@ -229,4 +229,4 @@ def _is_index(type: Type) -> bool:
 def _lines(type: Type, machine: Machine) -> float:
     """In how many lines vectors lie that may begin with any element: one of two lines counts one and a half times."""
     bytes = min(lanes_of(type) * bits_of(type), machine.target.width) / 8
-    return registers_of(type, machine) * (1 + 0.5 * max(0.0, bytes - bits_of(type) / 8) / machine.line)
+    return registers_of(type, machine) * (1 + 0.5 * max(0.0, bytes - bits_of(type) / 8) / LINE)

@@ -12,7 +12,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.footprint import LARGE, USUAL_CACHES, has_large_cache
+from affdsl.optimize.footprint import LARGE, has_large_cache
+from affdsl.optimize.machine import USUAL_CACHES
 from affdsl.optimize.nests import Nest, bits_in_register, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked

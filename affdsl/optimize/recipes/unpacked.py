@@ -10,7 +10,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
-from affdsl.optimize.footprint import USUAL_CACHES
+from affdsl.optimize.machine import USUAL_CACHES
 from affdsl.optimize.nests import Nest, is_lane_by_lane, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError

@@ -13,7 +13,8 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
-from affdsl.optimize.footprint import USUAL_CACHES, has_large_cache
+from affdsl.optimize.footprint import has_large_cache
+from affdsl.optimize.machine import USUAL_CACHES
 from affdsl.optimize.nests import (
     Nest,
     bits_in_register,
