@@ -175,7 +175,7 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
         return s, "", [f"{root}: as it was; recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}"]
     left_out: Notes = []
     best, slower = first_that_pays(_candidates(s, root, options, left_out))
-    if best is not None and "reassociate=True" in _said_by(best, s):
+    if best is not None and _reassociates(best):
         strict, _ = first_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
         if strict is not None and 0 < strict.ratio < WORTH * best.ratio:
             best = strict
@@ -202,9 +202,10 @@ def _candidates(s: Schedule, root: str, options: Options, left_out: Notes) -> It
             yield Candidate(name, made, s, (*said,), machine)
 
 
-def _said_by(candidate: Candidate, before: Schedule) -> str:
-    """The steps of a candidate as text."""
-    return "\n".join(str(step.call) for step in candidate.schedule.steps[len(before.steps) :])
+def _reassociates(candidate: Candidate) -> bool:
+    """Whether a step of a candidate makes sums in another order."""
+    steps = candidate.schedule.steps[len(candidate.before.steps) :]
+    return any(dict(step.call.options).get("reassociate") is True for step in steps)
 
 
 def _place(s: Schedule, root: str) -> str:
