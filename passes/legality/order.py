@@ -214,6 +214,17 @@ def roots_of(dependences: Dependences, root: Roots) -> tuple[Op, ...]:
     return roots
 
 
+def _end_as_in_the_text(parts: Sequence[tuple[object, int, bool]]) -> bool:
+    """Whether one part of several times tells those that end there from the others, as the text does.
+
+    Of each time, in the order of the text: the terms of the part, its constant, and whether it is the last one.
+    """
+    return not any(terms for terms, _, _ in parts) and all(
+        first < second or (first == second and not first_ends and not second_ends)
+        for (_, first, first_ends), (_, second, second_ends) in pairwise(parts)
+    )
+
+
 class _Order:
     """Asks, for two accesses, whether a new order violates their dependence at a depth."""
 
@@ -282,20 +293,26 @@ class _Order:
         return unsettled(accesses, self._alike(accesses, lambda a: (by_subscripts(a), apart(a))), are_kept)
 
     def _alike(self, accesses: Sequence[Access], apart: Apart) -> Sequence[Alike]:
-        """Accesses that differ by their place in a body alone, or by what `apart` says nothing of.
+        """Accesses that differ by their places in the text alone, or by what `apart` says nothing of.
 
-        That needs places in the order of the text, all of them different and at the end of a time: each is alone else.
+        That needs places by which times compare as the text does: each access is alone else.
         """
-        times = [self._time_of(access) for access in accesses]
-        if any(not time or time[-1].terms or len(time) != len(times[0]) for time in times):
+        parts = [self._parts(access) for access in accesses]
+        if any(a.order >= b.order for a, b in pairwise(accesses)) or not all(constants for _, constants in parts):
             return [[access] for access in accesses]
-        places = [(access.order, time[-1].constant) for access, time in zip(accesses, times, strict=True)]
-        if not all(a < c and b < d for (a, b), (c, d) in pairwise(places)):
-            return [[access] for access in accesses]
+        places: set[int] = set()
+        for k in range(max((len(constants) for _, constants in parts), default=0)):
+            here = [(terms[k], constants[k], len(constants) == k + 1) for terms, constants in parts if len(constants) > k]
+            later = [second > first for (_, first, _), (_, second, _) in pairwise(here)]
+            if not any(terms for terms, _, _ in here) and all(later):
+                places.add(k)
+            elif any(is_end for *_, is_end in here) and not _end_as_in_the_text(here):
+                return [[access] for access in accesses]
 
         def kind(access: Access) -> Hashable:
             terms, constants = self._parts(access)
-            return access.buffer, access.kind, access.ivs, terms, constants[:-1], apart(access)
+            fixed = tuple([c for k, c in enumerate(constants[:-1]) if k not in places])
+            return access.buffer, access.kind, access.ivs, terms, fixed, apart(access)
 
         return grouped(accesses, kind)
 

@@ -176,8 +176,23 @@ def _sorted(
 
 
 def numbered(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:
-    """Where each operation runs: the loops around it that all lanes share, and its places in their bodies."""
-    for k, op in enumerate(block):
-        places[op] = (*before, k)
-        for number, inner in enumerate(op.blocks()):
-            numbered(inner, (*before, k, op.iv if isinstance(op, affine.For) else number), places)
+    """Where each operation runs: the loops around it that all lanes share, and its places in their bodies.
+
+    What stands under a condition has its place in the body of the loop around: one after the other, as in the text.
+    """
+    pending = [(block, before)]
+    while pending:
+        block, before = pending.pop()
+        for k, op in enumerate(_of_one_body(block)):
+            places[op] = (*before, k)
+            if isinstance(op, affine.For):
+                pending.append((op.body, (*before, k, op.iv)))
+
+
+def _of_one_body(block: Block) -> Iterator[Op]:
+    """The operations of a block, with those under conditions, and not those inside of loops."""
+    for op in block:
+        yield op
+        if not isinstance(op, affine.For):
+            for inner in op.blocks():
+                yield from _of_one_body(inner)

@@ -9,9 +9,11 @@ from random import Random
 
 import pytest
 
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.interpreter import InterpreterError
+from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
@@ -20,6 +22,7 @@ from affdsl.passes.legality.order import Violation, _Order, new_order, text_time
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.require import Candidate, interchanged, require_order, reversed_first, skewed
 from affdsl.passes.transforms.interchange import interchange
+from affdsl.passes.transforms.vectorize.statements import numbered
 from tests.harness.reading import loops
 from tests.passes.advice.asked import asked
 from tests.passes.analysis.programs import generate
@@ -373,3 +376,71 @@ def test_two_iterations_are_looked_for_once_in_what_is_read(monkeypatch):
 
 def is_legal(of: Dependences, time: Callable[[Access], Sequence[Affine]]) -> bool:
     return new_order(of, outer(of), time) is None
+
+
+def statements(random: Random, arrays: Sequence[str], depth: int = 0) -> Iterator[str]:
+    """Loads, stores, conditions and loops on few elements, so that many are alike."""
+    for _ in range(random.randint(1, 4)):
+        index = random.choice(["0", "%i", "%j", "%i - 1", "%j + 1"] + ["%k"] * (depth > 1))
+        array = random.choice(arrays)
+        kind = random.randrange(5 if depth < 2 else 3)
+        if kind < 2:
+            yield f"affine.store %x, %{array}[{index}] : memref<?xf32>"
+        elif kind == 2:
+            yield f"%l{random.randrange(10**9)} = affine.load %{array}[{index}] : memref<?xf32>"
+        elif kind == 3:
+            condition = random.choice(["d0 - 3", "d1 - d0", "d0 - d1 - 1", "4 - d1"])
+            yield f"affine.if affine_set<(d0, d1) : ({condition} >= 0)>(%i, %j) {{"
+            yield from statements(random, arrays, max(depth, 1))
+            yield "}"
+        else:
+            yield "affine.for %k = 0 to 3 {"
+            yield from statements(random, arrays, 2)
+            yield "}"
+
+
+def test_what_is_said_of_accesses_that_are_alike_is_what_is_said_of_each(monkeypatch):
+    random, legal, spared = Random(5), Counter[bool](), 0
+    for _ in range(60):
+        text = "\n".join(line for _ in range(2) for line in statements(random, "BCD"))
+        of = read(
+            f"affine.for %i = 1 to %n {{ affine.for %j = 0 to 9 {{\n{text}\n}} }}",
+            "%B: memref<?xf32>, %C: memref<?xf32>, %D: memref<?xf32>, %n: index, %x: f32",
+        )
+        root = outer(of)
+        i, j = (loop.iv for loop in loops(of.accesses.function)[:2])
+        body = loops(of.accesses.function)[1].body
+        places: dict[Op, tuple[Term, ...]] = {}
+        numbered(body, (), places)
+        shuffled: dict[Op, tuple[Term, ...]] = {}
+        numbered(tuple(random.sample(body, len(body))), (), shuffled)
+        first = {access.op for access in of.accesses.all if random.random() < 0.2}
+        times = [
+            lambda a, i=i, j=j, of=of: (j, i, *text_time(of, a, 2)),
+            lambda a, i=i, j=j, of=of: (i, j // 2, *text_time(of, a, 2)[:-1], j, a.order),
+            lambda a, i=i, j=j, places=places: (i // 2, *places[a.op], i, j, a.order),
+            lambda a, i=i, j=j, shuffled=shuffled: (i, j, *shuffled[a.op]),
+            lambda a, i=i, of=of, first=first: (i, 0 if a.op in first else 1, *text_time(of, a, 1)),
+            lambda a, i=i, of=of, first=first: (*((i, 0) if a.op in first else (i + 1, 1)), *text_time(of, a, 1)),
+        ]
+        for time in times:
+            found = new_order(of, root, time) is None
+            spared += any(len(each) > 2 for each in _Order(of, time)._alike(of.accesses.all, lambda a: None))
+            with monkeypatch.context() as patched:
+                patched.setattr(_Order, "_alike", lambda self, accesses, apart: [[access] for access in accesses])
+                assert (new_order(of, root, time) is None) == found, text
+            legal[found] += 1
+    assert min(legal[True], legal[False], spared) > 30
+
+
+def test_what_moves_behind_a_loop_is_seen_among_others_that_stay():
+    store = "affine.store %x, %B[0] : memref<?xf32>"
+    of = read(f"affine.for %i = 0 to %n {{ {store}\n{store}\naffine.for %j = 0 to 9 {{ {store} }}\n{store} }}")
+    (i, j), body = (loop.iv for loop in loops(of.accesses.function)), outer(of).body
+    for moved, is_legal in (((0, 1, 2, 3), True), ((0, 2, 1, 3), False)):
+        place = {op: moved[k] for k, each in enumerate(body) for op in walk(each)}
+
+        def time(a: Access, place: dict[Op, int] = place) -> Sequence[Term]:
+            return (i, place[a.op], *([j, a.order] if j in a.ivs else []))
+
+        assert (new_order(of, outer(of), time) is None) == is_legal
