@@ -400,8 +400,10 @@ def _floor(expr: Affine, divisor: int) -> Affine:
     if not terms:
         return whole
     common = gcd(divisor, *[c for _, c in terms])
-    rest = Affine(tuple([(a, c // common) for a, c in terms]), (expr.constant - outside * divisor) // common)
-    divisor //= common
+    constant, divisor = (expr.constant - outside * divisor) // common, divisor // common
+    more = _multiples(constant, divisor)  # of what is left, rounded down: (3 * x - 4) // 6 is (x - 2) // 2
+    whole += more
+    rest = Affine(tuple([(a, c // common) for a, c in terms]), constant - more * divisor)
     match rest:
         case Affine(((FloorDiv(dividend, int() as inner), 1),), 0):  # floor(floor(x / a) / b) = floor(x / (a*b))
             return whole + _floor(dividend, inner * divisor)

@@ -56,6 +56,11 @@ def test_nested_divisions():
             assert alone.evaluate({X: i}) == divided(second, divided(first, a * i + c, d) + k, e)
 
 
+def test_a_multiple_that_a_common_factor_leaves_comes_out():
+    assert (X * 3 - 4) // 6 == X // 2 - 1
+    assert (X * -6 + 25) // 9 == (X * -2 + 2) // 3 + 2
+
+
 def divided(operator, x, d):
     match operator:
         case "//":
