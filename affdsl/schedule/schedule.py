@@ -355,6 +355,15 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("splice", loop, ahead=ahead, more_loads=more_loads)
 
+    def slp(self, loop: str, lanes: int) -> Self:
+        """Make vectors of values that a loop carries side by side, and makes alike: superword-level parallelism.
+
+        Each is computed as it was, in the same order. It comes after `unroll_jam` of a loop around, which makes them,
+        `scalar_replace`, which keeps them, and `unroll` by `lanes`, a power of two: a square of as many rows and
+        columns is loaded by rows, and turned in registers.
+        """
+        return self._take("slp", loop, lanes)
+
     def demote(self, loop: str) -> Self:
         """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.
 

@@ -289,6 +289,7 @@ VERBS: Mapping[str, Verb] = {
     "hoist": Verb(_of_loop("hoist", data=True)),
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
     "splice": Verb(_splice),
+    "slp": Verb(_with_number("slp", "how many lanes a vector has", 2)),
     "demote": Verb(_of_loop("demote", data=True)),
     "compute_at": Verb(_of_array("compute_at")),
     "precompute": Verb(_of_array("precompute")),

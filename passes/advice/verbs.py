@@ -41,6 +41,7 @@ from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.shift import shift
 from affdsl.passes.transforms.sink import make_perfect, sink
 from affdsl.passes.transforms.skew import skew
+from affdsl.passes.transforms.slp import slp
 from affdsl.passes.transforms.specialize import specialize
 from affdsl.passes.transforms.splice import splice
 from affdsl.passes.transforms.stream import stream
@@ -60,7 +61,7 @@ VERBS: Mapping[str, Verb] = {
         align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, fold, fuse,
         hoist, index_set_split, inline, interchange, load_ahead, make_perfect, merge, normalize, pad, parallelize, peel,
         permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reverse, scalar_replace, shift,
-        sink, skew, specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        sink, skew, slp, specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

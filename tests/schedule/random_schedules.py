@@ -174,6 +174,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "hoist": lambda s, r: s.hoist(_loop(s, r)),
     "scalar_replace": lambda s, r: s.scalar_replace(_loop(s, r)),
     "splice": lambda s, r: s.splice(_loop(s, r), ahead=r.random() < 0.5, more_loads=r.choice((0, 0, 1))),
+    "slp": lambda s, r: s.slp(_loop(s, r), r.choice((2, 4))),
     "demote": lambda s, r: s.demote(_loop(s, r)),
     "normalize": lambda s, r: s.normalize(_loop(s, r)),
     "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),

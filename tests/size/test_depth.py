@@ -50,7 +50,7 @@ _STEPS = {
     "shift": ("i#1", 1), "strip_mine": ("i#64", 4), "peel": ("i#1",), "hoist": ("i#64",), "scalar_replace": ("i#64",),
     "coalesce": (("i#1", "i#2"),), "copy": ("y", "i#64"), "specialize": ("i#1", af.symbols("N") >= 8),
     "distribute": ("i#64",), "unswitch": ("i#1",), "contract": ("i#1",), "sink": ("i#1",), "splice": ("i#64",),
-    "load_ahead": ("y", "i#64"), "normalize": ("i#1",),
+    "load_ahead": ("y", "i#64"), "normalize": ("i#1",), "slp": ("i#64", 2),
 }  # fmt: skip
 
 

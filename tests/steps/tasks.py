@@ -100,6 +100,7 @@ VERBS: Mapping[str, Task] = {
     "scalar_replace": _verb(k.swept, lambda s: s.scalar_replace("j")),
     "splice": _verb(k.stencil, lambda s: s.splice("j"), lambda s: s.vectorize("j", 8)),
     "splice ahead": _verb(k.stencil, lambda s: s.splice("j", ahead=True), lambda s: s.vectorize("j", 8)),
+    "slp": _verb(k.summed, lambda s: s.slp("j", 4), lambda s: s.unroll_jam("i", 4).scalar_replace("j").unroll("j", 4)),
     "demote": _verb(k.carried, lambda s: s.demote("j")),
     "normalize": _verb(k.swept, lambda s: s.normalize("j")),
     "copy": _verb(k.nest, lambda s: s.copy("a", "j")),
