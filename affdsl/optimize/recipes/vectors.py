@@ -30,7 +30,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import forwarded, in_lines, shared, streamed
+from affdsl.optimize.recipes import forwarded, in_lines, shared, streamed, superword
 from affdsl.optimize.recipes.streamed import LINE
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
@@ -183,7 +183,7 @@ def _is_short(s: Schedule, name: str, lanes: int) -> bool:
 
 def _updates_under_conditions(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest update the same row where conditions in it hold."""
-    loop, read = _around(nest, outer), {a.buffer for a in nest.accesses if a.kind == "read"}
+    loop, read = loop_around(nest, outer), {a.buffer for a in nest.accesses if a.kind == "read"}
     conditional = [a for a in nest.accesses if a.kind == "write" and a.op not in nest.innermost.body]
     return any(a.buffer in read and _is_still(nest, a, loop) for a in conditional)
 
@@ -248,21 +248,36 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     require_quick_numbers(nest)
     if _sums_integers(nest, loop) and any(True for op in loop.body for _ in op.blocks()):
         raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
-    why, sums = "", options.choices.sums
+    why = ""
     for each in reversed(outer):
-        if is_large(_around(nest, each)):
+        if is_large(loop_around(nest, each)):
             why = why or f"{each} holds more than {shared.MOST_ACCESSES} accesses"
             continue
         try:
-            if not _is_jammed(s, each):  # for a sum before this one in the same iterations
-                s.unroll_jam(each, sums)
+            return _in_order(s, each, nest, options)
         except (IllegalTransform, ScheduleError) as error:
             why = why or in_one_line(error)
-            continue
-        with suppress(IllegalTransform, ScheduleError):
-            s.scalar_replace(name)
-        return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the sums of several iterations of an outer loop at once, in lanes if they may. Raises as steps.
+
+    Where they are lanes, more of them run at once than registers hold one by one.
+    """
+    name, sums = nest.name(nest.innermost), options.choices.sums
+    lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
+    for rows in (max(sums, superword.VECTORS * lanes), sums):
+        made = copy(s)
+        if not _is_jammed(s, outer):  # for a sum before this one in the same iterations
+            made.unroll_jam(outer, rows)
+        with suppress(IllegalTransform, ScheduleError):
+            made.scalar_replace(name)
+        wide = superword.in_lanes(made, [name], lanes)
+        if wide is not None or rows == sums:
+            break
+    how = f", in lanes of vectors of {lanes}" if wide is not None else ""
+    return wide or made, f"{rows} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
 
 
 def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
@@ -320,7 +335,7 @@ def _matrices(nest: Nest, outer: str, options: Options) -> int:
     A row that the loop around moves along, too, as x[i + k], is one place. Where the second cache is large, it does not
     count: processors of that kind add in two units, so that it pays to have sums in more lanes.
     """
-    loop = _around(nest, outer)
+    loop = loop_around(nest, outer)
 
     def is_along(access: Access) -> bool:
         return all(nest.stride(access, each).motion in ("contiguous", "reversed") for each in (loop, nest.innermost))
@@ -331,7 +346,7 @@ def _matrices(nest: Nest, outer: str, options: Options) -> int:
 
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest go over the same row of something."""
-    loop = _around(nest, outer)
+    loop = loop_around(nest, outer)
     along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
     return any(nest.stride(a, loop).motion == "invariant" for a in along)
 
@@ -339,10 +354,10 @@ def have_elements_in_common(nest: Nest, outer: str) -> bool:
 def adds_to_one_row(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest store in the same row."""
     stored = [a for a in nest.accesses if a.kind == "write" and not _is_still(nest, a, nest.innermost)]
-    return any(_is_still(nest, a, _around(nest, outer)) for a in stored)
+    return any(_is_still(nest, a, loop_around(nest, outer)) for a in stored)
 
 
-def _around(nest: Nest, name: str) -> affine.For:
+def loop_around(nest: Nest, name: str) -> affine.For:
     """The loop around a nest of a name."""
     return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 

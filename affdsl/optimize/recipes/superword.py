@@ -1,0 +1,57 @@
+"""Sums in the order of the text, those of several rows in the lanes of vectors, which are turned in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.types import FloatType
+from affdsl.optimize.nests import Nest, bits_in_register, is_lane_by_lane
+from affdsl.optimize.options import Options
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+WIDTH = 256
+"""How many bits the vectors have at most: to turn rows, longer ones take as many more shuffles as they have lanes more,
+and processors shuffle no more of them at once."""
+LEAST = 4
+"""How many lanes pay for the shuffles."""
+VECTORS = 2
+"""How many vectors of sums run at once, so that an addition seldom waits for the one before it."""
+
+
+def lanes_of_sums(nest: Nest, around: affine.For, options: Options) -> int:
+    """How many sums of iterations of a loop around a nest a vector has, where they may be its lanes; 0 elsewhere.
+
+    All that moves with the loop around is a row then, along which the sums go.
+    """
+    types = {a.buffer.type.element for a in nest.accesses}
+    bits = {bits_in_register(type) for type in types if isinstance(type, FloatType)}
+    if len(bits) != 1 or len(types) != 1 or any(True for op in nest.innermost.body for _ in op.blocks()):
+        return 0
+    (width,) = bits
+    lanes = min(options.target.lanes(width), WIDTH // width)
+    rows = [a for a in nest.accesses if a.kind == "read" and nest.stride(a, around).motion != "invariant"]
+    rows = [a for a in rows if nest.stride(a, nest.innermost).motion != "invariant"]
+    is_along = all(nest.stride(a, nest.innermost).motion == "contiguous" for a in rows)
+    return lanes if rows and is_along and lanes >= LEAST else 0
+
+
+def in_lanes(s: Schedule, loops: Sequence[str], lanes: int) -> Schedule | None:
+    """The schedule with sums that loops carry side by side in so many lanes; None where they are none, or 0 are asked.
+
+    References
+    ----------
+    Larsen and Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI 2000.
+    """
+    made = copy(s)
+    try:
+        for name in loops if lanes else ():
+            made.unroll(name, lanes)
+            made.slp(name, lanes)
+            if is_lane_by_lane(made, name):
+                return None
+    except (IllegalTransform, ScheduleError):
+        return None
+    return made if lanes else None
