@@ -26,12 +26,12 @@ from affdsl.passes.validation import Validator
 from tests.harness.batch import UNREACHABLE, C
 from tests.harness.counts import Counts
 from tests.harness.judges import left, same_but_nan
-from tests.schedule.made import loops, transfers, vectors
+from tests.schedule.made import loops, sums, transfers, vectors
 from tests.schedule.made.program import Made, runs
 from tests.transformations.primitives import unasked
 from tests.vectors.together import by_c
 
-MAKERS = {**vectors.MAKERS, **loops.MAKERS, **transfers.MAKERS}
+MAKERS = {**vectors.MAKERS, **loops.MAKERS, **transfers.MAKERS, **sums.MAKERS}
 """What makes programs for each verb, and what a refusal says of what is planted."""
 NATIVE = C("gcc", ("-O1", "-march=native", "-fopenmp", *UNREACHABLE))
 VALIDATED = 200
