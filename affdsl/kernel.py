@@ -398,6 +398,7 @@ class Kernel(_Called[P, R]):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        sizes: Mapping[str, int] | None = None,
         tune: bool | Mapping[str, int] = False,
         validate: bool = False,
     ) -> Kernel[P, R]:
@@ -419,6 +420,10 @@ class Kernel(_Called[P, R]):
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.
+        sizes
+            The sizes that calls have, by name, as `{"N": 1000}`; `{}` where the kernel has none. The result is timed
+            for them beside the loops as written, on arrays made for that, and these stay if they are faster. It takes
+            a second, about, and is remembered in the cache.
         tune
             Time some of the numbers that recipes choose, on arrays made for that, and keep the fastest: for sizes, as
             `{"N": 1000}`, or with True for such that arrays exceed the second cache. It takes a minute at most, about;
@@ -432,7 +437,7 @@ class Kernel(_Called[P, R]):
         ScheduleError
             For a target that nobody knows.
         ProgramError
-            If it is to be tuned, and cannot be timed on arrays that are made for it, or not with these sizes.
+            If it is to be timed, and cannot be on arrays that are made for it, or not with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -456,6 +461,7 @@ class Kernel(_Called[P, R]):
             reassociate=reassociate,
             reciprocal=reciprocal,
             approximate=approximate,
+            sizes=sizes,
             tune=tune,
             validate=validate,
         )

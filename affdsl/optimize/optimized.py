@@ -22,17 +22,21 @@ def optimized(
     reassociate: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
+    sizes: Mapping[str, int] | None = None,
     tune: bool | Mapping[str, int] = False,
     validate: bool = False,
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
     threads = available_threads() if threads is None else threads
     options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
-    if tune is False:
+    if sizes is not None and tune is not False:
+        what = f"cannot optimize {kernel.name} for sizes and tune it"
+        raise problem(ProgramError, what, "give the sizes as tune={...}: the loops as written are timed then, too")
+    if tune is False and sizes is None:
         made = decide(kernel, options).kernel(kernel)
     else:
-        tuned: Callable[[Kernel, Options, object], Kernel] = import_module("affdsl.optimize.tuning").tuned
-        made = tuned(kernel, options, tune)
+        tuned: Callable[..., Kernel] = import_module("affdsl.optimize.tuning").tuned
+        made = tuned(kernel, options, tune) if sizes is None else tuned(kernel, options, sizes, others=False)
     if validate and made.schedule is not None:
         made.schedule.kernel(validate=True)
     return made

@@ -41,49 +41,57 @@ TOO_LONG = 0.1
 as many, and nothing can end a call."""
 
 
-def tuned(kernel: Kernel, options: Options, wish: object) -> Kernel:
+def tuned(kernel: Kernel, options: Options, wish: object, *, others: bool = True) -> Kernel:
     """The kernel with the fastest choices, which says what came of timing them.
 
     Parameters
     ----------
     wish
         The sizes to tune for, by name; True where they are for the tuner to choose.
+    others
+        Whether other choices than those of recipes are timed, or the loops as written alone.
 
     Raises ProgramError where the kernel cannot be timed on arrays that are made for it.
     """
-    sizes = _sizes(kernel, wish)
+    sizes = _sizes(kernel, wish, "tune" if others else "sizes")
     if not runs_here(options.target):
-        why = f"cannot tune {kernel.name} for {options.target.name}: this machine has not its instructions"
-        raise problem(ProgramError, why, "tune it on a machine that has them")
+        why = f"cannot time {kernel.name} for {options.target.name}: this machine has not its instructions"
+        raise problem(ProgramError, why, "tune it, or optimize it for sizes, on a machine that has them")
     require_tunable(kernel)
     given = None if sizes is None else trial(kernel, sizes)
     key = key_of(kernel, options, None if given is None else given.sizes)
     known = recall(kernel, key)
+    if not others:
+        key = (*key, "beside the loops as written")
+        known = recall(kernel, key) if known is None or not known.times else known
     if known is not None and known.times:
         best = decision.decide(kernel, _with(options, _best(known)))
-        said = _said(known, "timed before, and remembered: nothing was timed now")
+        said = _said(known, "timed before, and remembered: nothing was timed now", others=others)
         return best.kernel(kernel, *said, *_expected(best.kernel(kernel), known))
-    search = _Search(kernel, options, given)
+    search = _Search(kernel, options, given, others)
     search.run()
     outcome = search.outcome()
     best = search.made[_best(outcome)]
     if search.is_interrupted:
         end = "interrupted, so that the rest was not timed, and nothing is remembered"
-        return best.kernel(kernel, *_said(outcome, end))
+        return best.kernel(kernel, *_said(outcome, end, others=others))
     remember(outcome, key)
     decision.remember(kernel, _with(options, _best(outcome)), best)
-    said = _said(outcome, "timed now, and remembered for other processes")
+    said = _said(outcome, "timed now, and remembered for other processes", others=others)
     return best.kernel(kernel, *said, *_expected(best.kernel(kernel), outcome))
 
 
-def _sizes(kernel: Kernel, wish: object) -> Mapping[str, object] | None:
+def _sizes(kernel: Kernel, wish: object, keyword: str) -> Mapping[str, object] | None:
     """The sizes that were given; None if there are none."""
-    if wish is True:
+    if wish is True and keyword == "tune":
         return None
     if isinstance(wish, Mapping):
         return wish
+    they = f'sizes, as in {keyword}={{"N": 1000}}'
     raise problem(
-        ProgramTypeError, f"cannot tune {kernel.name}: tune is {wish!r}", 'it is True, or sizes, as in tune={"N": 1000}'
+        ProgramTypeError,
+        f"cannot tune {kernel.name}: {keyword} is {wish!r}",
+        f"it is True, or {they}" if keyword == "tune" else f"it is {they}",
     )
 
 
@@ -102,13 +110,13 @@ def _best(outcome: Outcome) -> Choices:
     return best if usual is None or usual > CLEARLY * outcome.times[best] else USUAL
 
 
-def _said(outcome: Outcome, end: str) -> Iterator[str]:
+def _said(outcome: Outcome, end: str, *, others: bool) -> Iterator[str]:
     """What came of it, the fastest first."""
     best = _best(outcome)
     sizes = ", ".join(f"{name} = {n}" for name, n in outcome.sizes.items())
     where = f" for {sizes}" if sizes else ""
     took = f", {spelled(outcome.times[best])} a call" if best in outcome.times else ""
-    yield f"tuned{where}: {best}{took}"
+    yield f"{'tuned' if others else 'timed'}{where}: {best}{took}"
     for choices, seconds in sorted(outcome.times.items(), key=lambda each: each[1]):
         if choices != best:
             yield f"    {spelled(seconds)}: {choices}"
@@ -138,6 +146,8 @@ class _Search:
     options: Options
     trial: Trial | None
     """What they are timed on; None until it is known how large it is to be."""
+    others: bool = True
+    """Whether there are other candidates than what recipes choose, and the loops as written."""
     made: dict[Choices, Decided] = field(default_factory=dict)
     times: dict[Choices, float] = field(default_factory=dict)
     refused: dict[Choices, str] = field(default_factory=dict)
@@ -175,6 +185,9 @@ class _Search:
     def _candidates(self, asked: Set[str]) -> Iterator[Choices]:
         """The usual choices, as many others as are to be timed, and the two best numbers together."""
         yield USUAL
+        if not self.others:
+            yield AS_IT_WAS
+            return
         yield from to_be_timed(asked, self.options)
         for choices in self._promising(with_other_numbers(asked), monotonic() + BUDGET / 4):
             if len(self.times) == MOST:

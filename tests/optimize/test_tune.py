@@ -427,7 +427,7 @@ def test_sizes_that_are_no_sizes_are_refused():
         ),
         (lambda: tuned(sweeps, {"N": 9, "steps": True}), "steps is True"),
     ):
-        with pytest.raises(af.ProgramError, match=f"cannot tune [\\s\\S]*{text}"):
+        with pytest.raises(af.ProgramError, match=f"cannot (tune|time) [\\s\\S]*{text}"):
             make()
 
 
@@ -456,3 +456,49 @@ def test_a_terminal_shows_a_bar(clock, monkeypatch):
 def test_nothing_is_written_where_there_is_no_terminal(clock, capsys):
     tuned()
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("faster", ["as it was", "optimized"])
+def test_for_sizes_the_loops_as_written_stay_where_they_are_faster(monkeypatch, faster):
+    timed = []
+
+    def seconds(kernel, trial, calls=1):
+        timed.append(dict(trial.sizes))
+        return 0.001 if (len(kernel.schedule.steps) == 0) == (faster == "as it was") else 0.002
+
+    monkeypatch.setattr(timing, "seconds", seconds)
+    made = row_sums.optimize(threads=1, sizes={"M": 200, "N": 300})
+    assert (made.mlir() == row_sums.mlir()) == (faster == "as it was")
+    assert {tuple(each.items()) for each in timed} == {(("M", 200), ("N", 300))}
+    assert "timed for M = 200, N = 300: " in made.explain()
+    assert "    1 ms" not in made.explain()
+    assert "    2 ms" in made.explain()
+    timed.clear()
+    again = row_sums.optimize(threads=1, sizes={"M": 200, "N": 300})
+    assert again.mlir() == made.mlir()
+    assert not timed
+    assert "nothing was timed now" in again.explain()
+
+
+def test_what_was_tuned_is_known_for_sizes_but_not_the_other_way_round(clock):
+    row_sums.optimize(threads=1, sizes={"M": 200, "N": 300})
+    before = clock.timed
+    row_sums.optimize(threads=1, tune={"M": 200, "N": 300})
+    after = clock.timed
+    assert before < after
+    row_sums.optimize(threads=1, sizes={"M": 201, "N": 301})
+    assert clock.timed == after
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"sizes": True}, "sizes is True\n.*it is sizes, as in sizes="),
+        ({"sizes": {"N": 9}}, "the size M is missing"),
+        ({"sizes": {"M": 9, "N": 9}, "tune": True}, "for sizes and tune it\n.*give the sizes as tune="),
+        ({"sizes": {"M": 9, "N": 9}, "target": "neon"}, "cannot time row_sums for neon"),
+    ],
+)
+def test_sizes_that_cannot_be_timed(how, why):
+    with pytest.raises(af.AffdslError, match=why):
+        row_sums.optimize(**how)
