@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from tests import effort
@@ -10,6 +11,7 @@ from tests import effort
 ROOT = Path(__file__).parent.parent
 
 
+@cache
 def functions(path: str) -> set[str]:
     return {node.name for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body if hasattr(node, "name")}
 

@@ -66,7 +66,7 @@ def matrices(t, d, e):
 SIZES = [(1, 1, 1), (3, 200, 1), (16, 64, 64), (17, 70, 61), (49, 48, 47), (5, 96, 50), (130, 33, 40), (33, 1, 120)]
 
 
-@pytest.mark.parametrize("target", some(["avx512", "avx2", "neon"], 1))
+@pytest.mark.parametrize("target", some(["avx2", "avx512", "neon"], 1))
 def test_attention_is_one_loop_over_strips_of_rows(target):
     fast = attention.optimize(target, threads=2, **ALL)
     said = fast.explain()
