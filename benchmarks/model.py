@@ -3,9 +3,14 @@
 python -m benchmarks.model
 python -m benchmarks.model polybench patterns --compiler clang --times times.jsonl
 
+python -m benchmarks.model polybench --choices
+
 Each kernel is called as it was written, optimized in the order of the text, and with everything allowed, on one thread.
 The time is that inside of C. Times are kept in a file, and not measured again: so a change of the model is seen at
 once, and what was cut short goes on. Kernels whose data decide how often loops run are left out.
+
+`--choices` asks instead whether the model knows the order of what `optimize(tune=True)` times of one kernel: it prints
+the rank correlation over the choices of each, and the one in the middle.
 """
 
 from __future__ import annotations
@@ -26,8 +31,12 @@ from statistics import median, pstdev
 import numpy as np
 
 import affdsl as af
+from affdsl.codegen.native import native_target
 from affdsl.errors import AffdslError
-from affdsl.optimize.forecast import seconds_of
+from affdsl.optimize.forecast import cycles_of, seconds_of
+from affdsl.optimize.machine import usual
+from affdsl.optimize.options import Options
+from affdsl.optimize.tuning import _Search
 from affdsl.passes.analysis.iterations import UncountedError
 from benchmarks.ratchet.programs import SUITES, Raced, programs
 from benchmarks.ratchet.worker import BEHIND, PERMISSIONS, placed
@@ -57,12 +66,16 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("suite", nargs="*", help=f"only these of {', '.join(SUITES)}")
     parser.add_argument("--compiler", choices=sorted(COMPILERS), default="gcc")
     parser.add_argument("--times", type=Path, default=Path("model-times.jsonl"), help="where times are kept")
+    parser.add_argument("--choices", action="store_true", help="the choices that tuning times, kernel by kernel")
     given = parser.parse_args(words)
     command = next(filter(None, map(which, COMPILERS[given.compiler])), None)
     if command is None:
         parser.error(f"there is no {given.compiler}")
     os.environ |= {"AFFDSL_CC": command, "OMP_NUM_THREADS": "1"}
     warnings.simplefilter("ignore")
+    if given.choices:
+        _choices(given.suite or SUITES)
+        return
     known = {_key(each): each for each in _kept(given.times)}
     for suite in given.suite or SUITES:
         found: dict[tuple[str, str], list[tuple[Time, float]]] = defaultdict(list)
@@ -106,6 +119,31 @@ def _of(
             continue
         except AffdslError as error:
             print(f"{program.name}, {row}: {str(error).splitlines()[0]}", file=sys.stderr)
+
+
+def _choices(suites: Sequence[str]) -> None:
+    """Print how well the model knows the order of the choices that tuning times."""
+    options, ranks = Options(native_target()), list[float]()
+    for program in (each for suite in suites for each in programs(suite)):
+        search = _Search(program.kernel, options, None)
+        try:
+            search.run()
+            outcome = search.outcome()
+            machine, made = (
+                usual(options.target),
+                {each: search.made[each].kernel(program.kernel) for each in outcome.times},
+            )
+            expected = [cycles_of(made[each], outcome.sizes, machine) for each in made]
+        except (UncountedError, AffdslError, TypeError, ValueError) as error:
+            print(f"{program.name}: {str(error).splitlines()[0]}", file=sys.stderr)
+            continue
+        if len(expected) > 2:
+            ranks.append(correlation([*outcome.times.values()], expected))
+            print(
+                f"{program.suite}, {program.name}: {len(expected)} choices, rank correlation {ranks[-1]:.3f}",
+                flush=True,
+            )
+    print(f"{len(ranks)} kernels, in the middle {median(ranks):.3f}")
 
 
 def _measured(kernel: af.Kernel, arguments: Sequence[object]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from math import prod
 
@@ -16,7 +17,7 @@ from affdsl.ir.semantics import LIBM_BINARY, LIBM_UNARY
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, VectorType
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
@@ -24,9 +25,11 @@ from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.passes.analysis.trip_count import TripCount, trip_counts
 from affdsl.passes.lowering.split_vectors import NARROWEST_FLOAT
+from affdsl.passes.transforms.vectorize import Tail
 from affdsl.schedule.alone import alone, way_to
+from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
-from affdsl.schedule.schedule import Schedule
+from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 
 class Nest(Frozen):
@@ -68,6 +71,11 @@ class Nest(Frozen):
         return self.names[loop.iv]
 
     @cached_property
+    def loops(self) -> list[affine.For]:
+        """The loops around with affine bounds, and those of the band, outermost first."""
+        return [op for op in (*self.around, *self.band) if isinstance(op, affine.For)]
+
+    @cached_property
     def accesses(self) -> tuple[Access, ...]:
         """The accesses of the innermost loop, in the order of the text."""
         return self.dependences.accesses.inside(self.innermost)
@@ -75,6 +83,10 @@ class Nest(Frozen):
     def stride(self, access: Access, loop: affine.For) -> Stride:
         """How an access moves with a loop of the band."""
         return self._strides(access)[loop.iv]
+
+    def is_still(self, access: Access, loop: affine.For) -> bool:
+        """Whether an access touches the same elements in all iterations of a loop."""
+        return self.stride(access, loop).motion == "invariant"
 
     def _strides(self, access: Access) -> Mapping[Value, Stride]:
         if access not in self._known:
@@ -97,6 +109,34 @@ def nests(s: Schedule) -> tuple[Nest, ...]:
     function, module = s.function, s.module
     names = {row.iv: row.names[0] for row in s.loops()}
     return tuple(Nest(band, around, names, function, module) for band, around in _bands(function))
+
+
+def nests_in(s: Schedule, *roots: str) -> list[Nest]:
+    """The nests that some loops hold, in the order of the text; a loop that holds none is one itself."""
+    inside = {name for root in roots for name in names_in(s, root)}
+    return [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+
+
+def nest_called(s: Schedule, name: str) -> Nest | None:
+    """The nest whose innermost loop has a name, if there is one: a loop that runs once is gone."""
+    return next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+
+
+def on_vectors(s: Schedule, name: str, lanes: int, tail: Tail, *, reassociate: bool = False) -> Schedule:
+    """The schedule given after a loop of it is on vectors. Raises as steps do, and where most of it is lane by lane."""
+    s.vectorize(name, lanes, tail=tail, reassociate=reassociate)
+    if is_lane_by_lane(s, name):
+        raise ScheduleError(f"most of {name} would run lane after lane")
+    return s
+
+
+@contextmanager
+def unfit_where_refused() -> Iterator[None]:
+    """Raise UnfitError, with the reason, where a step is refused."""
+    try:
+        yield
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(in_one_line(error)) from None
 
 
 def counts_inside(s: Schedule, loop: affine.For) -> dict[Value, TripCount]:

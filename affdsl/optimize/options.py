@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Literal
 
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.native import native_target
@@ -36,6 +37,11 @@ class Options(FrozenValue):
     reciprocal: bool = False
     approximate: bool = False
     choices: Choices = field(default_factory=Choices)
+
+    @property
+    def tail(self) -> Literal["masked", "scalar"]:
+        """How the iterations run that whole vectors leave over."""
+        return "masked" if self.target.has_masks else "scalar"
 
 
 def targets() -> Mapping[str, Target]:

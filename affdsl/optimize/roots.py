@@ -11,7 +11,7 @@ from itertools import combinations
 from affdsl.ir.dialects import affine
 from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than, longer_than
-from affdsl.optimize.nests import Nest, names_in, nests, now_called
+from affdsl.optimize.nests import Nest, names_in, nest_called, nests, nests_in, now_called
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import (
     across,
@@ -162,7 +162,7 @@ def _has_triangles(s: Schedule, root: str) -> bool:
     """Whether of three loops the innermost has bounds that move with one around it, and no other loop has such."""
     inside = names_in(s, root)
     for nest in nests(s):
-        loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+        loops = nest.loops
         tied = [b for a, b in combinations(loops, 2) if product.is_tied(a, b)]
         if nest.name(nest.innermost) in inside and len(loops) > 2 and tied == [nest.innermost]:
             return True
@@ -219,7 +219,7 @@ def _distributed(s: Schedule, inside: Sequence[str], options: Options) -> Schedu
     """
     apart, last = copy(s), set[str]()
     for nest in nests(s):
-        loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+        loops = nest.loops
         last |= {nest.name(loop) for loop in loops[-DIMENSIONS:]}
     distribute(apart, [name for name in inside if name in last])
     if len(last.intersection(inside)) < len(inside) and product.tiny_ones(apart, inside, options):
@@ -274,8 +274,7 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
 
 def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
     """The innermost loops inside of a loop, or itself."""
-    inside = names_in(s, root)
-    yield from (nest.innermost for nest in nests(s) if nest.name(nest.innermost) in inside)
+    yield from (nest.innermost for nest in nests_in(s, root))
 
 
 def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -300,8 +299,7 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
     if is_long(made, s):
         return s, []
     notes = [f"{root} ({row.location}): {said}"]
-    inside = names_in(s, root)
-    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+    for name in [nest.name(nest.innermost) for nest in nests_in(s, root)]:
         made, others, _ = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
         notes += others
     return made, notes
@@ -330,8 +328,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
                     continue
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
-    inside = _inside(s, parts)
-    waiting = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    waiting = nests_in(s, *parts)
     known = {nest.name(nest.innermost) for nest in nests(s)}
     none_fits = not notes
     for nest in waiting:
@@ -364,7 +361,7 @@ def _inside(s: Schedule, roots: Sequence[str]) -> list[str]:
 
 def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
     """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
-    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    nest = nest_called(s, name)
     if nest is None or nest.has_vectors or not rows.may_be_jammed(s, nest, options):
         return s, [], ()
     with suppress(UnfitError):
@@ -380,7 +377,7 @@ def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, No
 
 def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Options) -> tuple[Schedule, Notes, bool]:
     """The schedule after the first recipe that fits an innermost loop, what it did or why none did, and if one did."""
-    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    nest = nest_called(s, name)
     if nest is None or nest.has_vectors:
         return s, [], False
     why: list[str] = []

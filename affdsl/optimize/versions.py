@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Condition, Index, symbols
-from affdsl.optimize.nests import lanes_of, names_in, nests
+from affdsl.optimize.nests import lanes_of, names_in, nests_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
@@ -64,8 +64,7 @@ def _sizes(s: Schedule, loops: Container[str]) -> list[Index]:
 
 def lanes_in(s: Schedule, root: str, options: Options) -> int:
     """How many lanes the vectors have that loops of a nest can be on. Raises UnfitError where there are none."""
-    inside = names_in(s, root)
-    found = [lanes_of(nest, options) for nest in nests(s) if nest.name(nest.innermost) in inside]
+    found = [lanes_of(nest, options) for nest in nests_in(s, root)]
     if not found:
         raise UnfitError("nothing in it touches memory")
     return max(found)

@@ -21,7 +21,7 @@ from tests.transformations.run import main, table, tried
 from tests.transformations.run import shown as failures_shown
 from tests.transformations.subjects import on_i64
 
-SEEDS = some([n for n in range(101, 131) if n not in (103, 117)] + [103, 117], 10)
+SEEDS = some([n for n in range(101, 131) if n not in (103, 117)] + [103, 117], 20)
 """The last ones have the largest programs."""
 
 

@@ -8,9 +8,9 @@ from copy import copy
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.nests import Nest, lanes_of, names_in, nests_in, on_vectors, unfit_where_refused
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -34,11 +34,11 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008, for the copy.
     """
     inside = names_in(s, root)
-    found = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    found = nests_in(s, root)
     if len(found) != 1 or len(inside) != 3 or found[0].has_vectors:
         raise UnfitError("it is no sum inside of two loops")
     nest = found[0]
-    loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+    loops = nest.loops
     if [nest.name(loop) for loop in loops] != inside:
         raise UnfitError("one of its loops runs in parallel, or as often as data says")
     i, j, k = loops
@@ -47,14 +47,10 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if not any(isinstance(op, Lanewise) for op in _beside(j, k)):
         raise UnfitError("nothing is made of its sums")
     lanes, made = lanes_of(nest, options), copy(s)
-    try:
+    with unfit_where_refused():
         for buffer in _across(nest, i, j):
             made.copy(buffer.name, root, layout=(1, 0))
-        made.vectorize(nest.name(j), lanes, tail="masked" if options.target.has_masks else "scalar")
-        if is_lane_by_lane(made, nest.name(j)):
-            raise UnfitError(f"most of {nest.name(j)} would run lane after lane")
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
+        on_vectors(made, nest.name(j), lanes, options.tail)
     said = f"{nest.name(j)} runs on vectors of {lanes}, along a copy whose rows are columns"
     rows = min(ROWS, options.target.registers // (2 * VECTORS))
     with suppress(IllegalTransform, ScheduleError):

@@ -16,10 +16,10 @@ from affdsl.optimize.recipes.rolling import (
     cheapest,
     is_row_by_row,
     made_for,
-    on_vectors,
     past_the_caches,
     roots_of,
     rows_at_once,
+    rows_on_vectors,
     set_apart,
 )
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -76,8 +76,8 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     if has_large_cache(options.target):
         with suppress(UnfitError):
             made, done = past_the_caches(made, last, names_in(made, last)[1:], rows, options)
-            return on_vectors(_at_once(made, stages, rows), options), f"{said}; {done}"
-    return on_vectors(_at_once(made, [*stages, last], rows), options), said
+            return rows_on_vectors(_at_once(made, stages, rows), options), f"{said}; {done}"
+    return rows_on_vectors(_at_once(made, [*stages, last], rows), options), said
 
 
 def _at_once(s: Schedule, stages: Sequence[str], rows: int) -> Schedule:

@@ -13,7 +13,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.nests import Nest, names_in, nests
+from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, shared, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -79,10 +79,9 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
 
 def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:
     """The schedule with the nests of blocks as products where they are, and else on vectors. Raises UnfitError."""
-    inside = names_in(s, strip)
     said: list[str] = []
-    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
-        nest = next((each for each in nests(s) if each.name(each.innermost) == name), None)
+    for name in [nest.name(nest.innermost) for nest in nests_in(s, strip)]:
+        nest = nest_called(s, name)
         if nest is None:  # a step for another nest has made it one with that
             continue
         try:

@@ -69,7 +69,7 @@ def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[P
     for nest in nests(s):
         if nest.name(nest.innermost) not in inside or nest.has_vectors:
             continue
-        loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+        loops = nest.loops
         for depth, loop in enumerate(loops):
             if options.threads > 1 and not depth and len(loops) > 1:
                 continue

@@ -11,14 +11,21 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
 from affdsl.optimize.footprint import at_most
-from affdsl.optimize.nests import Nest, is_lane_by_lane, is_library_call, names_in, nests, require_loop
+from affdsl.optimize.nests import (
+    Nest,
+    is_lane_by_lane,
+    is_library_call,
+    names_in,
+    nests,
+    require_loop,
+    unfit_where_refused,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, shared, unpacked
 from affdsl.optimize.recipes.apart import distribute
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.versions import in_other, on_average
 from affdsl.passes.analysis.trip_count import trip_counts
-from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
 
@@ -55,10 +62,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, str]:
     if sizes is not None:
         other = in_other(made, root, sizes)[0]
         where = f", where {literal(sizes)}"
-    try:
+    with unfit_where_refused():
         said, kept = product.in_tiles(made, nest, found, (i, j, k), tile[:2], cut, registers, options)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     said += f"; threads share its {kept}" if kept else ""
     return made, other, f"{said}, with what comes before and after its sums in the same tiles{where}"
 

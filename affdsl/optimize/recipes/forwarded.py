@@ -7,11 +7,10 @@ from copy import copy
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
-from affdsl.optimize.nests import is_lane_by_lane, loop_called, names_in
+from affdsl.optimize.nests import is_lane_by_lane, loop_called, names_in, unfit_where_refused
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
-from affdsl.schedule.loops import ScheduleError
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.schedule import Schedule
 
 STRIP = 64
 """So many vectors of one statement are made before those of the next one: they stay in the nearest cache."""
@@ -48,7 +47,7 @@ def take(s: Schedule, name: str, lanes: int, options: Options) -> tuple[Schedule
     cache. Raises UnfitError where that does not help.
     """
     made = copy(s)
-    try:
+    with unfit_where_refused():
         made.strip_mine(name, STRIP * lanes)
         around = made.made[0].names[0] if made.made else name
         made.distribute(name)
@@ -56,9 +55,7 @@ def take(s: Schedule, name: str, lanes: int, options: Options) -> tuple[Schedule
         if len(parts) < 2:
             raise UnfitError
         for each in parts:
-            made.vectorize(each, lanes, tail="masked" if options.target.has_masks else "scalar")
+            made.vectorize(each, lanes, tail=options.tail)
             if waits(made, each) or is_lane_by_lane(made, each):
                 raise UnfitError
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     return made, f"{STRIP * lanes} iterations of each statement run on vectors of {lanes} before those of the next one"

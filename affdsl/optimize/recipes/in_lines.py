@@ -8,13 +8,12 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.nests import Nest, is_lane_by_lane
+from affdsl.optimize.nests import Nest, is_lane_by_lane, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.streamed import fills_lines, on_lines
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
-from affdsl.schedule.loops import ScheduleError
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.place import arrays_of
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import Schedule
 
 
 def take(s: Schedule, nest: Nest, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
@@ -44,12 +43,10 @@ def take(s: Schedule, nest: Nest, name: str, lanes: int, options: Options) -> tu
         raise UnfitError("it would take longer to load more vectors than to shuffle them")
     called = next(each for each, value in arrays_of(s.function).items() if value is store.memref)
     made = copy(s)
-    try:
+    with unfit_where_refused():
         on_lines(made, called, name, lanes, options)
         if more < most:
             made.splice(name, more_loads=more)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     if is_lane_by_lane(made, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     how = f"of vectors that overlap {more + 1} are loaded" if more < most else "each vector is loaded"

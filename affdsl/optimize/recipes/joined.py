@@ -10,7 +10,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
-from affdsl.optimize.nests import Nest, nests
+from affdsl.optimize.nests import Nest, nest_called, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -99,7 +99,7 @@ def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, str]]:
 
 def _has_vectors_to_come(s: Schedule, name: str, options: Options) -> bool:
     """Whether a loop may be made of vectors: sums beside what lies in a row need to be made in any order."""
-    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    nest = nest_called(s, name)
     return nest is not None and (options.reassociate or not vectors.is_mixed(nest))
 
 

@@ -9,11 +9,11 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, vector
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
-from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in
+from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, vectors
 from affdsl.optimize.recipes.outer import several
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -44,7 +44,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     ----------
     Hockney and Jesshope, "Parallel Computers 2", ch. 5: many tridiagonal systems at once.
     """
-    loops = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    loops = nest.loops[:-1]
     found = of_loop(nest.dependences, nest.innermost.iv)
     if not loops or found is None or found.verdict != "sequential":
         raise UnfitError  # nothing stands in the way of what it is not
@@ -57,13 +57,11 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     for name in names_in(s, outer)[1:]:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
-    try:
+    with unfit_where_refused():
         wide = copy(made).vectorize(outer, lanes)
         if lanes > HALF and any(map(_gathered, _called(wide, outer))):
             lanes = HALF
             wide = made.vectorize(outer, lanes)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     if not all(map(_pays, _called(wide, outer))):
         raise UnfitError(f"most of {outer} would run lane after lane")
     said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"

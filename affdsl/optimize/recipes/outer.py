@@ -11,7 +11,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.nests import Nest, lanes_of, nests, nests_in, on_vectors
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -35,8 +35,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     ----------
     Nuzman and Zaks, "Outer-loop vectorization: revisited for short SIMD architectures", PACT 2008.
     """
-    inside = names_in(s, root)
-    found = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    found = nests_in(s, root)
     if any(nest.has_vectors for nest in found):
         raise UnfitError("it has vectors already")
     why = "no loop around others runs along rows in all of them"
@@ -106,9 +105,7 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     """The schedule with vectors of a loop, several at once where there are registers. Raises as steps do."""
     lanes = min(lanes_of(nest, options) for nest in held)
     made, before = copy(s), {row.names[0] for row in s.loops()} - {nest.name(nest.innermost) for nest in held}
-    made.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
-    if is_lane_by_lane(made, name):
-        raise ScheduleError(f"most of {name} would run lane after lane")
+    on_vectors(made, name, lanes, options.tail)
     said = f"{name} runs on vectors of {lanes}, around loops that go on one by one"
     shared = _with_rows_in_common(name, held)
     try:
@@ -131,7 +128,7 @@ def _with_rows_in_common(name: str, held: Sequence[Nest]) -> str:
     if len(held) != 1 or not vectors.is_sum(held[0], held[0].innermost):
         return ""
     nest = held[0]
-    path = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+    path = nest.loops
     at = next(k for k, op in enumerate(path) if nest.names[op.iv] == name)
     rows = [a for a in nest.accesses if a.buffer.rank and nest.stride(a, path[at]).motion == "contiguous"]
     for loop in reversed(path[:at]):

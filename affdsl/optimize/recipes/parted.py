@@ -9,9 +9,9 @@ from copy import copy
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests, require_loop
+from affdsl.optimize.nests import lanes_of, names_in, nests_in, on_vectors, require_loop, unfit_where_refused
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -34,9 +34,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     loop = require_loop(made, root)
     if not any(isinstance(op, affine.For) for op in loop.body) or not _waits_at_the_end(loop):
         raise UnfitError("nothing follows the loops inside of it")
-    found = _held(made, root)
-    lanes = min(lanes_of(nest, options) for nest in found)
-    try:
+    lanes = min(lanes_of(nest, options) for nest in nests_in(made, root))
+    with unfit_where_refused():
         made.strip_mine(root, options.choices.searched)
         for name in names_in(made, root)[1:]:
             with suppress(IllegalTransform, ScheduleError):
@@ -49,27 +48,17 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             raise UnfitError("what follows the loops inside of it cannot be taken apart from them")
         for name in busy:
             _on_vectors(made, name, lanes, options)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     said = f"{', '.join(busy)} runs on vectors of {lanes}"
     return made, f"in strips of {options.choices.searched} iterations, for each of which {said}, and then the rest"
 
 
 def _on_vectors(s: Schedule, name: str, lanes: int, options: Options) -> None:
     """Run a loop around others on vectors, two at once where few operations are inside. Raises as steps do."""
-    s.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
-    if is_lane_by_lane(s, name):
-        raise ScheduleError(f"most of {name} would run lane after lane")
-    counts = [sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in _held(s, name)]
+    on_vectors(s, name, lanes, options.tail)
+    counts = [sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in nests_in(s, name)]
     if options.choices.outer_vectors > 1 and max(counts, default=0) <= options.target.registers:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(name, 2)
-
-
-def _held(s: Schedule, root: str) -> list[Nest]:
-    """The nests inside of a loop."""
-    inside = names_in(s, root)
-    return [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
 
 
 def _last(loop: affine.For) -> int:

@@ -14,10 +14,10 @@ from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.machine import USUAL_CACHES
-from affdsl.optimize.nests import Nest, bits_in_register, nests, updates
+from affdsl.optimize.nests import Nest, bits_in_register, nests, unfit_where_refused, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.recipes.vectors import ways
 from affdsl.optimize.versions import in_other
 from affdsl.passes.analysis.access import Access
@@ -47,10 +47,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     "BLIS: a framework for rapidly instantiating BLAS functionality", TOMS 2015.
     """
     made = copy(s)
-    try:
+    with unfit_where_refused():
         return made, _tiled(made, nest, options)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
 
 
 def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
@@ -267,14 +265,14 @@ class Product(Frozen):
         """The arrays that move with j, or with i alone, and along which dimension."""
         found: dict[Buffer, int] = {}
         for access in self.factors:
-            moves = not _is_still(nest, access, self.j)
+            moves = not nest.is_still(access, self.j)
             vector = nest.stride(access, self.j if columns else self.i).vector
             if access.buffer is self.store.buffer or vector is None or access.buffer.rank < 2:
                 continue
             axes = [axis for axis, step in enumerate(vector) if step]
             if moves == columns and len(axes) == 1 and vector[axes[0]] == 1:
                 found.setdefault(access.buffer, axes[0])
-        others = {a.buffer for a in self.factors if not _is_still(nest, a, self.j)} if not columns else set()
+        others = {a.buffer for a in self.factors if not nest.is_still(a, self.j)} if not columns else set()
         return [(buffer, axis) for buffer, axis in found.items() if buffer not in others]
 
 
@@ -286,7 +284,7 @@ def product_of(nest: Nest) -> Product:
     if found is None:
         raise UnfitError("it is no product of matrices: it does not add to one element in each iteration")
     store, _ = found
-    still = [loop for loop in nest.band if _is_still(nest, store, loop)]
+    still = [loop for loop in nest.band if nest.is_still(store, loop)]
     if len(still) != 1:
         raise UnfitError(f"it is no product of matrices: the sums run over {len(still)} loops")
     (k,) = still
@@ -301,8 +299,8 @@ def product_of(nest: Nest) -> Product:
         if a.kind == "read" and not (isinstance(a.op, affine.Load) and (a.op.memref, a.op.index) in held)
     ]
     for i in reversed([loop for loop in others if loop is not j]):
-        left = [a for a in factors if _is_still(nest, a, j) and not _is_still(nest, a, i)]
-        right = [a for a in factors if _is_still(nest, a, i) and not _is_still(nest, a, j)]
+        left = [a for a in factors if nest.is_still(a, j) and not nest.is_still(a, i)]
+        right = [a for a in factors if nest.is_still(a, i) and not nest.is_still(a, j)]
         if left and right:
             return Product(store, i, j, k, factors)
     raise UnfitError("it is no product of matrices: no factor is the same for all rows of the result")
@@ -369,10 +367,6 @@ def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choi
     if second >= LARGE:
         most_columns = most_columns // (PAGE // size) * (PAGE // size) or most_columns
     return max(rows, most_rows // rows * rows), max(columns, most_columns // columns * columns), terms
-
-
-def _is_still(nest: Nest, access: Access, loop: affine.For) -> bool:
-    return nest.stride(access, loop).motion == "invariant"
 
 
 def _first(axis: int, rank: int) -> tuple[int, ...]:

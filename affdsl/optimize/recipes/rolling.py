@@ -60,7 +60,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
             tried, count = copy(made), rows_at_once(made, main, options)
             kept = _keep_rows(tried, count)
             tried, done = past_the_caches(tried, main, rows[-1][-1:], count, options)
-            return on_vectors(tried, options), f"its nests run as one, row by row; {', '.join([*kept, done])}"
+            return rows_on_vectors(tried, options), f"its nests run as one, row by row; {', '.join([*kept, done])}"
     for inner in rows:
         along_one_row(made, inner, options)
     along_one_row(made, [inner[0] for inner in rows if inner], options)
@@ -70,7 +70,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             made.unroll_jam(main, count)
             kept.append(f"{count} iterations of {main} run at once")
-    return on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
+    return rows_on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
 
 
 def past_the_caches(s: Schedule, outer: str, inner: Sequence[str], rows: int, options: Options) -> tuple[Schedule, str]:
@@ -224,12 +224,12 @@ def _rows_read_again(s: Schedule, array: str) -> int:
     return rows
 
 
-def on_vectors(s: Schedule, options: Options) -> Schedule:
+def rows_on_vectors(s: Schedule, options: Options) -> Schedule:
     """The schedule with the loops along rows on vectors that may be; nothing in them is taken apart again."""
     for nest in nests(s):
         made, name = copy(s), nest.name(nest.innermost)
         with suppress(UnfitError, IllegalTransform, ScheduleError):
-            made.vectorize(name, lanes_of(nest, options), tail=vectors.tail_of(options))
+            made.vectorize(name, lanes_of(nest, options), tail=options.tail)
             s = s if is_lane_by_lane(made, name) else made
     return s
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 
-from affdsl.ir.dialects import affine
 from affdsl.optimize.nests import Nest, is_recurrence, names_in, nests, require_quick_numbers
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
@@ -25,7 +24,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if options.target.registers < rows:
         raise UnfitError("there are too few registers for several rows")
     require_quick_numbers(nest)
-    for loop in reversed([op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]):
+    for loop in reversed(nest.loops[:-1]):
         made, name = copy(s), nest.names[loop.iv]
         inside = [each for each in nests(s) if loop in (*each.around, *each.band)]
         if is_recurrence(nest, loop) or not all(may_be_jammed(s, each, options) for each in inside):

@@ -22,7 +22,9 @@ from affdsl.optimize.nests import (
     is_library_call,
     is_recurrence,
     names_in,
+    nest_called,
     nests,
+    nests_in,
     perfect_band,
     require_loop,
 )
@@ -147,8 +149,7 @@ def _asked(s: Schedule, root: str) -> Band | Parts:
 
 def _nest(s: Schedule, root: str) -> Nest:
     """The only nest inside of a loop, which is its outermost one. Raises UnfitError."""
-    inside = names_in(s, root)
-    found = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    found = nests_in(s, root)
     if len(found) != 1 or found[0].name(found[0].band[0]) != root or len(found[0].band) < 2:
         raise UnfitError(f"its statements are not all inside of all loops of {root}")
     return found[0]
@@ -308,7 +309,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             made.distribute(name)
     said: list[str] = []
     for name in [nest.name(nest.innermost) for nest in nests(made)]:
-        found = next((nest for nest in nests(made) if nest.name(nest.innermost) == name), None)
+        found = nest_called(made, name)
         if found is None or found.has_vectors or name in others:
             continue
         for recipe in (vectors.take, take):

@@ -9,9 +9,9 @@ from typing import Literal
 
 from affdsl.ir.dialects import affine
 from affdsl.lang.indices import Condition
-from affdsl.optimize.nests import Nest, counts_inside, loop_called, names_in, nests
+from affdsl.optimize.nests import Nest, counts_inside, loop_called, names_in, nests, unfit_where_refused
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.versions import times_as_often
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
@@ -77,14 +77,12 @@ def threads_around(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     if (high is not None and high < CHUNKS * options.threads) or len(found.accesses.all) > MOST_ACCESSES:
         raise UnfitError
     made, copied = copy(s), list[str]()
-    try:
+    with unfit_where_refused():
         for name in _used_anew(found, loop):
             made.copy(name, root)
             made.expand(str(dict(made.steps[-1].call.options)["name"]), root)
             copied.append(name)
         made.parallel(root)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     own = f"; each iteration has its own {' and '.join(copied)}" if copied else ""
     return made, f"its iterations run on threads{own}"
 

@@ -9,12 +9,11 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
-from affdsl.optimize.nests import Nest
+from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
-from affdsl.schedule.loops import ScheduleError
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.place import arrays_of
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import Schedule
 
 CACHE = 32 << 20
 """The last cache where nobody asked the machine, and as much as counts of a larger one, which many cores share."""
@@ -52,14 +51,12 @@ def take(
     least = min((options.target.caches or (CACHE,))[-1], CACHE) // SHARE
     made = copy(s)
     rows = _rows(loads, ways) if rows is None else rows
-    try:
+    with unfit_where_refused():
         on_lines(made, called, name, lanes, options)
         if rows > 1:
             made.unroll_jam(outer, rows)
         made.splice(name, ahead=True)
         made.stream(called, name, least)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     at_once = f"; {rows} iterations of {outer} run at once" * (rows > 1)
     said = (
         f"{name} runs on vectors of {lanes} that begin where lines of {called} do, and go past the caches where it has "

@@ -6,9 +6,8 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 
-from affdsl.ir.dialects import affine
 from affdsl.optimize.footprint import longer_than
-from affdsl.optimize.nests import Nest, lanes_of, names_in, nests
+from affdsl.optimize.nests import Nest, lanes_of, names_in, nest_called, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.blocked import in_blocks
@@ -35,7 +34,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     Zuker and Stiegler, "Optimal computer folding of large RNA sequences", Nucleic Acids Research 1981, for such a
     program; Wolf and Lam, "A data locality optimizing algorithm", PLDI 1991, section 4, for strips of it.
     """
-    loops = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    loops = nest.loops[:-1]
     if not loops or not vectors.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
         raise UnfitError
     root = nest.names[loops[-1].iv]
@@ -50,7 +49,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     inside = names_in(made, strip)
     at_once: list[str] = []
     for name in [each.name(each.innermost) for each in nests_of(made, inside)]:
-        found = next((each for each in nests(made) if each.name(each.innermost) == name), None)
+        found = nest_called(made, name)
         if found is None or _waits(found):  # or it ran once
             continue
         with suppress(UnfitError):
@@ -79,7 +78,7 @@ def _is_near(nest: Nest) -> bool:
 
 def _has_rows_in_lanes(nest: Nest, options: Options) -> bool:
     """Whether sums may be made in lanes, and take elements in common."""
-    around = [nest.names[op.iv] for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    around = [*map(nest.name, nest.loops[:-1])]
     if not options.reassociate or not around or not _is_near(nest):
         return False
     return vectors.have_elements_in_common(nest, around[-1])
@@ -87,7 +86,7 @@ def _has_rows_in_lanes(nest: Nest, options: Options) -> bool:
 
 def _waits(nest: Nest) -> bool:
     """Whether a sum goes over what its own strip makes, or no loop is left in a strip."""
-    around = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    around = nest.loops[:-1]
     return not around or (vectors.is_sum(nest, nest.innermost) and is_tied(around[-1], nest.innermost))
 
 

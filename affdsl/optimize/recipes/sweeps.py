@@ -11,7 +11,7 @@ from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests, perfect_band, require_loop
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, nests_in, perfect_band, require_loop
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -119,8 +119,7 @@ def _as_one(s: Schedule, sweeps: list[affine.For], dimensions: int) -> tuple[Sch
 
 def _rows_on_vectors(s: Schedule, root: str, options: Options) -> Schedule:
     """The schedule with vectors of the innermost loops inside of one. Raises UnfitError."""
-    inside = names_in(s, root)
-    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+    for name in [nest.name(nest.innermost) for nest in nests_in(s, root)]:
         s = _on_vectors(s, name, options)
     return s
 

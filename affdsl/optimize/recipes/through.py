@@ -7,11 +7,11 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.frozen import Frozen
-from affdsl.optimize.nests import Nest, names_in, nests
+from affdsl.optimize.nests import Nest, names_in, nests_in, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import apart, vectors
 from affdsl.optimize.recipes.product import bits_of, packed, product_of, register_tile
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.versions import in_other, on_average
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -67,7 +67,7 @@ def begin(s: Schedule, options: Options) -> Strips:
     main, *others = _roots(s)
     place = next(row.location for row in s.loops() if row.names[0] == main)
     made = copy(s)
-    try:
+    with unfit_where_refused():
         for other in others:
             made.fuse(main, other)
         large = on_average(made, names_in(made, main), LEAST)
@@ -77,9 +77,7 @@ def begin(s: Schedule, options: Options) -> Strips:
         apart.in_memory(made, names_in(made, strip)[1:])
         apart.distribute(made, names_in(made, strip)[1:])
         copy(made).parallel(strip)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
-    if sum(map(_is_product, _inside(made, strip))) < 2:
+    if sum(map(_is_product, nests_in(made, strip))) < 2:
         raise UnfitError("there are no two products of matrices")
     said = f"its nests run as one, in strips of {ROWS} rows, which threads share"
     return Strips(made, strip, small, f"{main} ({place}): {said}, where {literal(large)}")
@@ -88,8 +86,8 @@ def begin(s: Schedule, options: Options) -> Strips:
 def finish(s: Schedule, begun: Strips, options: Options) -> tuple[Schedule, str]:
     """The schedule after all that is done with a strip is fast, and what was done. Raises UnfitError."""
     alone, done = replace(options, threads=1), list[str]()
-    try:
-        for nest in _inside(s, begun.strip):
+    with unfit_where_refused():
+        for nest in nests_in(s, begun.strip):
             if _is_product(nest):
                 s = _product(s, nest, begun.strip, alone)
                 done.append(nest.place)
@@ -97,8 +95,6 @@ def finish(s: Schedule, begun: Strips, options: Options) -> tuple[Schedule, str]
             with suppress(UnfitError, IllegalTransform, ScheduleError):
                 s, _ = vectors.in_place(copy(s), nest, alone)
         s = copy(s).parallel(begun.strip)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     return s, f"{begun.said}: products in registers of {' and '.join(done)}, on copies in panels"
 
 
@@ -112,11 +108,6 @@ def _roots(s: Schedule) -> list[str]:
     if any(row.is_parallel for row in s.loops()):
         raise UnfitError("a loop is parallel as it is written")
     return roots
-
-
-def _inside(s: Schedule, strip: str) -> list[Nest]:
-    inside = set(names_in(s, strip))
-    return [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
 
 
 def _is_product(nest: Nest) -> bool:

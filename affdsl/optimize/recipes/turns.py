@@ -7,13 +7,12 @@ from copy import copy
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
+from affdsl.optimize.nests import Nest, lanes_of, nests, on_vectors, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import superword, vectors
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
-from affdsl.schedule.loops import ScheduleError
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import Schedule
 
 TURN = 8
 """So many vectors of a row are updated before it is the turn of the sums: of 4 to 32, 8 took least in the mean."""
@@ -39,7 +38,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     made, lanes, sums = copy(s), lanes_of(nest, options), options.choices.sums
     wide = superword.lanes_of_sums(nest, vectors.loop_around(nest, around), options)
     before = {each.name(each.innermost) for each in nests(s)} - {name}
-    try:
+    with unfit_where_refused():
         made.strip_mine(name, TURN * lanes)
         made.distribute(name)
         parts = [each for each in nests(made) if each.name(each.innermost) not in before]
@@ -48,15 +47,11 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         if not summed or not rows:
             raise UnfitError("what it sums up and the row are no loops of their own")
         for each in rows:
-            made.vectorize(each, lanes, tail=vectors.tail_of(options))
-            if is_lane_by_lane(made, each):
-                raise UnfitError(f"most of {each} would run lane after lane")
+            on_vectors(made, each, lanes, options.tail)
         made.unroll_jam(around, sums)
         for each in summed:
             made.scalar_replace(each)
         made = superword.in_lanes(made, summed, wide) or made
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     return made, (
         f"up to {TURN * lanes} elements at a time, a row is updated on vectors of {lanes}, and sums are made in the "
         f"order of the text; {sums} iterations of {around} run at once"

@@ -14,7 +14,6 @@ from affdsl.optimize.machine import USUAL_CACHES
 from affdsl.optimize.nests import Nest, is_lane_by_lane, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
-from affdsl.optimize.recipes.vectors import tail_of
 from affdsl.optimize.versions import in_other, on_average
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -81,7 +80,7 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         order = (*(each for each in other.values() if each not in named), *named)
         if order != tuple(other.values()):
             s.permute(order)
-        s.vectorize(other[j], lanes, tail="folded" if options.target.has_masks else tail_of(options))
+        s.vectorize(other[j], lanes, tail="folded" if options.target.has_masks else options.tail)
         if is_lane_by_lane(s, other[j]):
             raise UnfitError
         said = f"smaller ones stay where they are, on vectors of {other[j]}, {ROWS} rows at once"

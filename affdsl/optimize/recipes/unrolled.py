@@ -9,13 +9,12 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType
 from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.nests import Nest
+from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.lookups import lookups
 from affdsl.passes.analysis.parallelism import of_loop
-from affdsl.schedule.loops import ScheduleError
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import Schedule
 
 ITERATIONS = 4
 ROWS = 2
@@ -36,10 +35,8 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
     _require_few(nest)
     if not lookups(nest.innermost):
         _require_quick_order(nest)
-    try:
+    with unfit_where_refused():
         return copy(s).unroll(name, ITERATIONS), f"{ITERATIONS} of them as straight code"
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
 
 
 def take_rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -54,14 +51,12 @@ def take_rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]
         raise UnfitError
     _require_few(nest)
     _require_quick_order(nest)
-    name, path = nest.name(nest.innermost), [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    name, path = nest.name(nest.innermost), nest.loops[:-1]
     if not path or not _reads_row_before(nest.innermost, path[-1]):
         raise UnfitError("no row is made of the one before it")
     outer = nest.names[path[-1].iv]
-    try:
+    with unfit_where_refused():
         made = copy(s).unroll_jam(outer, ROWS).scalar_replace(name).unroll(name, ROWS)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None
     return made, f"{ROWS} iterations of {outer} at once, and {ROWS} of {name} as straight code"
 
 

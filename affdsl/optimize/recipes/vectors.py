@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
 from itertools import combinations
-from typing import Literal
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
@@ -27,7 +26,9 @@ from affdsl.optimize.nests import (
     loop_called,
     names_in,
     nests,
+    on_vectors,
     require_quick_numbers,
+    unfit_where_refused,
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import forwarded, in_lines, shared, streamed, superword
@@ -141,10 +142,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
-        try:
-            s.vectorize(name, lanes, tail=tail_of(options))
-        except (IllegalTransform, ScheduleError) as error:
-            raise UnfitError(in_one_line(error)) from None
+        with unfit_where_refused():
+            s.vectorize(name, lanes, tail=options.tail)
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     if forwarded.waits(s, name):
@@ -169,8 +168,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def _waits_for_memory(nest: Nest, options: Options) -> bool:
     """Whether a loop goes over its arrays once and computes little, so that it waits for memory, where that is far."""
     few = sum(isinstance(op, Lanewise) for op in nest.innermost.body) < SHARING.start
-    loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
-    once = all(not all(_is_still(nest, a, loop) for a in nest.accesses) for loop in loops)
+    loops = nest.loops
+    once = all(not all(nest.is_still(a, loop) for a in nest.accesses) for loop in loops)
     return few and once and has_large_cache(options.target)
 
 
@@ -185,7 +184,7 @@ def _updates_under_conditions(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest update the same row where conditions in it hold."""
     loop, read = loop_around(nest, outer), {a.buffer for a in nest.accesses if a.kind == "read"}
     conditional = [a for a in nest.accesses if a.kind == "write" and a.op not in nest.innermost.body]
-    return any(a.buffer in read and _is_still(nest, a, loop) for a in conditional)
+    return any(a.buffer in read and nest.is_still(a, loop) for a in conditional)
 
 
 def updates_by_data(loop: affine.For) -> bool:
@@ -234,7 +233,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
         vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
         made, lanes = copy(s), counting or vectors * lanes_of(nest, options)
-        tail = "scalar" if is_turned else tail_of(options)  # by a mask, they would be loaded lane after lane
+        tail = "scalar" if is_turned else options.tail  # by a mask, they would be loaded lane after lane
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
@@ -290,7 +289,7 @@ def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
     loop = next(loops, None)  # none where it runs once
     if loop is None or not loop.results or not all_count(loop):
         return 0
-    moving = [a for a in nest.accesses if not _is_still(nest, a, nest.innermost)]
+    moving = [a for a in nest.accesses if not nest.is_still(a, nest.innermost)]
     types = [a.buffer.type.element for a in moving]
     bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
     return options.target.lanes(max(bits)) if bits else 0
@@ -340,7 +339,7 @@ def _matrices(nest: Nest, outer: str, options: Options) -> int:
     def is_along(access: Access) -> bool:
         return all(nest.stride(access, each).motion in ("contiguous", "reversed") for each in (loop, nest.innermost))
 
-    moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
+    moving = (a for a in nest.accesses if not nest.is_still(a, loop) and not nest.is_still(a, nest.innermost))
     return len({a.buffer for a in moving if not (has_large_cache(options.target) and is_along(a))})
 
 
@@ -353,8 +352,8 @@ def have_elements_in_common(nest: Nest, outer: str) -> bool:
 
 def adds_to_one_row(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest store in the same row."""
-    stored = [a for a in nest.accesses if a.kind == "write" and not _is_still(nest, a, nest.innermost)]
-    return any(_is_still(nest, a, loop_around(nest, outer)) for a in stored)
+    stored = [a for a in nest.accesses if a.kind == "write" and not nest.is_still(a, nest.innermost)]
+    return any(nest.is_still(a, loop_around(nest, outer)) for a in stored)
 
 
 def loop_around(nest: Nest, name: str) -> affine.For:
@@ -366,10 +365,7 @@ def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule
     """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
     made = copy(s)
     made.scalar_replace(name)
-    made.vectorize(name, lanes, tail=tail_of(options), reassociate=options.reassociate)
-    if is_lane_by_lane(made, name):
-        raise ScheduleError(f"most of {name} would run lane after lane")
-    return made
+    return on_vectors(made, name, lanes, options.tail, reassociate=options.reassociate)
 
 
 def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
@@ -382,9 +378,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
     left = [row.names[0] for row in made.unroll_jam(outer, rows).made]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
         made.scalar_replace(each)
-        made.vectorize(each, lanes, tail=tail_of(options), reassociate=options.reassociate)
-        if is_lane_by_lane(made, each):
-            raise ScheduleError(f"most of {each} would run lane after lane")
+        on_vectors(made, each, lanes, options.tail, reassociate=options.reassociate)
     return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
 
 
@@ -413,11 +407,6 @@ def _among(s: Schedule, loops: list[str]) -> list[Nest]:
     return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
 
 
-def tail_of(options: Options) -> Literal["masked", "scalar"]:
-    """How the iterations run that whole vectors leave over."""
-    return "masked" if options.target.has_masks else "scalar"
-
-
 def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
     """Whether a loop of a band runs along all rows, and sums up nothing, if need be after distribution."""
     for apart in (s, *_distributed(s, nest)):
@@ -433,7 +422,7 @@ def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
 
 def is_mixed(nest: Nest) -> bool:
     """Whether the innermost loop both sums up in some elements and stores along others."""
-    still = {_is_still(nest, a, nest.innermost) for a in nest.accesses if a.kind == "write"}
+    still = {nest.is_still(a, nest.innermost) for a in nest.accesses if a.kind == "write"}
     return len(still) > 1
 
 
@@ -449,7 +438,7 @@ def is_sum(nest: Nest, loop: affine.For) -> bool:
     if len(loop.results) > len(idle_counters(nest.function, loop)):
         return True
     stores = [a for a in nest.accesses if a.kind == "write"]
-    return bool(stores) and all(_is_still(nest, a, loop) for a in stores)
+    return bool(stores) and all(nest.is_still(a, loop) for a in stores)
 
 
 def _least(nest: Nest, options: Options) -> float:
@@ -458,7 +447,7 @@ def _least(nest: Nest, options: Options) -> float:
 
 def _stays(nest: Nest, loop: affine.For) -> bool:
     """Whether an iteration of a loop stores where the one before it has stored."""
-    return any(a.kind == "write" and _is_still(nest, a, loop) for a in nest.accesses)
+    return any(a.kind == "write" and nest.is_still(a, loop) for a in nest.accesses)
 
 
 def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
@@ -492,10 +481,6 @@ def _shares_rows(nest: Nest, loop: affine.For) -> bool:
             if all(e.is_constant for e in apart) and any(e.constant and m for e, m in zip(apart, moves, strict=True)):
                 return True
     return False
-
-
-def _is_still(nest: Nest, access: Access, loop: affine.For) -> bool:
-    return nest.stride(access, loop).motion == "invariant"
 
 
 def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
