@@ -61,7 +61,8 @@ VERBS: Mapping[str, Verb] = {
         align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, fold, fuse,
         hoist, index_set_split, inline, interchange, load_ahead, make_perfect, merge, normalize, pad, parallelize, peel,
         permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reverse, scalar_replace, shift,
-        sink, skew, slp, specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        sink, skew, slp, specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch,
+        vectorize,
     )
 }  # fmt: skip
 

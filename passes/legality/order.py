@@ -302,7 +302,9 @@ class _Order:
             return [[access] for access in accesses]
         places: set[int] = set()
         for k in range(max((len(constants) for _, constants in parts), default=0)):
-            here = [(terms[k], constants[k], len(constants) == k + 1) for terms, constants in parts if len(constants) > k]
+            here = [
+                (terms[k], constants[k], len(constants) == k + 1) for terms, constants in parts if len(constants) > k
+            ]
             later = [second > first for (_, first, _), (_, second, _) in pairwise(here)]
             if not any(terms for terms, _, _ in here) and all(later):
                 places.add(k)

@@ -8,7 +8,7 @@ from dataclasses import fields
 from itertools import pairwise
 
 from affdsl.ir.core import UNTOUCHED, Lanewise, Op, roles
-from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
@@ -189,7 +189,7 @@ class _Packing:
             case affine.Load():
                 return "load", op.memref
             case Lanewise():
-                operands = (shape.get(getattr(op, each), None) for each in roles(type(op)).operands)
+                operands = (shape.get(getattr(op, each)) for each in roles(type(op)).operands)
                 return type(op), _attributes(op), value.type, *operands
         return "one", value
 

@@ -17,8 +17,6 @@ WIDTH = 256
 and processors shuffle no more of them at once."""
 LEAST = 4
 """How many lanes pay for the shuffles."""
-VECTORS = 2
-"""How many vectors of sums run at once, so that an addition seldom waits for the one before it."""
 
 
 def lanes_of_sums(nest: Nest, around: affine.For, options: Options) -> int:

@@ -262,21 +262,17 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop at once, in lanes if they may. Raises as steps.
 
-    Where they are lanes, more of them run at once than registers hold one by one.
+    They are no more than the nearest cache has lines of one place: rows may lie a power of two apart.
     """
-    name, sums = nest.name(nest.innermost), options.choices.sums
+    name, sums, made = nest.name(nest.innermost), options.choices.sums, copy(s)
+    if not _is_jammed(s, outer):  # for a sum before this one in the same iterations
+        made.unroll_jam(outer, sums)
+    with suppress(IllegalTransform, ScheduleError):
+        made.scalar_replace(name)
     lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
-    for rows in (max(sums, superword.VECTORS * lanes), sums):
-        made = copy(s)
-        if not _is_jammed(s, outer):  # for a sum before this one in the same iterations
-            made.unroll_jam(outer, rows)
-        with suppress(IllegalTransform, ScheduleError):
-            made.scalar_replace(name)
-        wide = superword.in_lanes(made, [name], lanes)
-        if wide is not None or rows == sums:
-            break
+    wide = superword.in_lanes(made, [name], lanes)
     how = f", in lanes of vectors of {lanes}" if wide is not None else ""
-    return wide or made, f"{rows} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
+    return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
 
 
 def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
