@@ -116,9 +116,9 @@ class _Packing:
         if not loop.results:
             raise self.refuse("it carries no values", Proposal((Step("scalar_replace", (loop.iv,)),)))
         for op in loop.body:
-            if any(True for _ in op.blocks()) or not (op.memory is UNTOUCHED or isinstance(op, affine.Load)):
-                if not op.is_terminator:
-                    raise self.refuse(f"{op_name(op)} in it is no load, and does not only compute", op=op)
+            is_quiet = op.memory is UNTOUCHED or isinstance(op, affine.Load) or op.is_terminator
+            if not is_quiet or any(True for _ in op.blocks()):
+                raise self.refuse(f"{op_name(op)} in it is no load, and does not only compute", op=op)
         (*_, end) = loop.body
         assert isinstance(end, affine.Yield), "a loop with results ends with a yield"
         chunks = self._chunks(end.values)
