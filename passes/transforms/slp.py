@@ -8,7 +8,7 @@ from dataclasses import fields
 from itertools import pairwise
 
 from affdsl.ir.core import UNTOUCHED, Lanewise, Op, roles
-from affdsl.ir.dialects import affine, vector
+from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
@@ -101,8 +101,8 @@ class _Packing:
         self.what = what
         self.index = written_out(loop)
         self.makers = {v: op for op in loop.body for v in op.defines()}
-        self.one = _loaded_again(loop, self.index)
-        """Of a load the first one of the same element."""
+        self.one = _done_again(loop, self.index)
+        """Of what is made again what it was the first time."""
         self.before: list[Op] = []
         self.body: list[Op] = []
         self.known: dict[Pack, Value] = {}
@@ -217,10 +217,10 @@ class _Packing:
             op = makers[0]
             reads = [self.one.get(v, v) for v in op.reads()] if op else []
             yield from ((v,) for v in reads if v in self.makers or v in self.loop.carried)
-        elif len({*pack}) == 1:
-            yield (first,)
         elif not all(isinstance(v.type, FloatType | IntegerType) for v in pack):
             raise self.refuse(f"{shown(first)} is no number that may be a lane")
+        elif len({*pack}) == 1:
+            yield (first,)
         elif all(op is None for op in makers) and not any(v in self.loop.carried for v in pack):
             return  # they are known before the loop
         elif all(isinstance(op, affine.Load) for op in makers):
@@ -346,15 +346,27 @@ class _Packing:
                 waiting = waiting[self.lanes :]
 
 
-def _loaded_again(loop: affine.For, index: Mapping[Load | Store, Index]) -> dict[Value, Value]:
-    """Of each load in a loop that stores nothing, but the first one of an element, what that one has loaded."""
+def _done_again(loop: affine.For, index: Mapping[Load | Store, Index]) -> dict[Value, Value]:
+    """Of what a loop that stores nothing loads or computes again, the value of the first time."""
     first: dict[Hashable, Value] = {}
     found: dict[Value, Value] = {}
     for op in loop.body:
-        if isinstance(op, affine.Load):
-            known = first.setdefault((op.memref, index[op]), op.result)
-            if known is not op.result:
-                found[op.result] = known
+        match op:
+            case affine.Load():
+                key: Hashable = op.memref, index[op]
+            case Lanewise() | arith.Constant():
+                key = (
+                    type(op),
+                    _attributes(op),
+                    tuple(found.get(v, v) for v in op.reads()),
+                    *(v.type for v in op.defines()),
+                )
+            case _:
+                continue
+        for v in op.defines():
+            known = first.setdefault(key, v)
+            if known is not v:
+                found[v] = known
     return found
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import affine, vector
+from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.passes.legality.refusal import IllegalTransform
@@ -129,6 +129,23 @@ def test_it_leaves_the_same_to_the_bit_whatever_the_sizes(type, dtype):
             run(*some)
             results.append([each.tobytes() for each in some])
         assert results[0] == results[1] == results[2]
+
+
+def test_what_all_lanes_compute_alike_is_computed_once():
+    @af.kernel
+    def weighted(A: af.f64[M, N], y: af.f64[M]):
+        with af.for_(M) as i, af.for_(N) as j:
+            y[i] += A[i, j] * af.f64(j * 2 + 1)
+
+    made = af.Schedule(weighted).unroll_jam("i", 4).scalar_replace("j").unroll("j", 4).slp("j", 4).kernel()
+    loops = [op for op in walk(made.func) if isinstance(op, affine.For)]
+    (loop,) = [op for op in loops if any("vector" in str(v.type) for v in op.results)]
+    assert [sum(isinstance(op, kind) for op in loop.body) for kind in (arith.Cast, vector.Broadcast)] == [8, 4]
+    given = np.random.default_rng(1).normal(size=(9, 7))
+    one, other = np.zeros(9), np.zeros(9)
+    weighted(given, one)
+    made(given, other)
+    assert one.tobytes() == other.tobytes()
 
 
 def test_random_sums_are_the_same():
