@@ -15,8 +15,8 @@ def slp(random: Random, planted: str) -> Made:
     rows, columns = lanes * w.pick(1, 1, 2), lanes * w.pick(1, 1, 2)
     rows = max(lanes // 2, 2) if planted == "few rows" else rows
     columns = 2 if planted == "few columns" else columns
-    first, end = w.pick(0, 0, 1), w.pick("N", "N", "N + 3", "19")
-    w.array("x", "N + 24"), w.array("A", "M + 3, 2 * N + 48"), w.array("T", "N + 24, M + 3"), w.scalar("alpha")
+    first, end = w.pick(0, 0, 1), w.pick("N", "N", "N + 3", "53")
+    w.array("x", "N + 60"), w.array("A", "M + 3, 2 * N + 128"), w.array("T", "N + 60, M + 3"), w.scalar("alpha")
     row = "A[i, 2 * j]" if planted == "apart" else "A[i, j]"
     with w.loop("i", w.pick("M", "M", "M + 1")), w.maybe(0.2 * (not planted), "af.for_(2) as q"):
         with w.loop("j", first, end):
@@ -28,7 +28,7 @@ def slp(random: Random, planted: str) -> Made:
                 with w.maybe(planted == "under a condition", "af.if_(A[i, j] > alpha)"):
                     w.say(f"{y}[i] {w.pick('+=', '+=', '-=')} {value}")
             if planted == "stores":
-                w.say(f"{w.array('C', 'M + 3, N + 24')}[i, j] = {row}")
+                w.say(f"{w.array('C', 'M + 3, N + 60')}[i, j] = {row}")
     kept = () if planted == "in memory" else ('scalar_replace("j")',)
     before = (f'unroll_jam("i", {rows})', *kept, f'unroll("j", {columns})')
     lanes = 2 * rows * sums if planted == "few rows" else lanes
