@@ -36,7 +36,7 @@ from affdsl.errors import AffdslError
 from affdsl.optimize.forecast import cycles_of, seconds_of
 from affdsl.optimize.machine import usual
 from affdsl.optimize.options import Options
-from affdsl.optimize.tuning import _Search
+from affdsl.optimize.tuning import Search
 from affdsl.passes.analysis.iterations import UncountedError
 from benchmarks.ratchet.programs import SUITES, Raced, programs
 from benchmarks.ratchet.worker import BEHIND, PERMISSIONS, placed
@@ -125,7 +125,7 @@ def _choices(suites: Sequence[str]) -> None:
     """Print how well the model knows the order of the choices that tuning times."""
     options, ranks = Options(native_target()), list[float]()
     for program in (each for suite in suites for each in programs(suite)):
-        search = _Search(program.kernel, options, None)
+        search = Search(program.kernel, options, None)
         try:
             search.run()
             outcome = search.outcome()

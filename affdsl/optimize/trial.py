@@ -66,7 +66,7 @@ def trial(kernel: Kernel, sizes: Mapping[str, object]) -> Trial:
     Raises ProgramError for a size that is missing, or that there is not.
     """
     program = kernel.program
-    known = numbers_of(program, sizes, "tune")
+    known = numbers_of(program, sizes, "time")
     random = np.random.default_rng(0)
     given: list[object] = []
     symbols = symbols_of(program, known)
@@ -75,7 +75,7 @@ def trial(kernel: Kernel, sizes: Mapping[str, object]) -> Trial:
             assert isinstance(p.type, ArrayType)
             shape = [each.evaluate(symbols) for each in p.type.shape]
             if any(size < 0 for size in shape):
-                raise problem(ProgramError, f"cannot tune {kernel.name} for {sizes}: {p.name} would have shape {shape}")
+                raise problem(ProgramError, f"cannot time {kernel.name} for {sizes}: {p.name} would have shape {shape}")
             given.append(_array(shape, part.dtype, random))
         elif p.name in known:
             given.append(known[p.name])
@@ -116,7 +116,7 @@ def require_tunable(kernel: Kernel) -> None:
             else:
                 continue
             advice = "time it on data of your own, with some of the choices that a schedule has"
-            raise problem(ProgramError, f"cannot tune {kernel.name}: {why}", advice, location=op.location)
+            raise problem(ProgramError, f"cannot time {kernel.name}: {why}", advice, location=op.location)
 
 
 def require_runs(kernel: Kernel, made: Trial) -> None:
@@ -133,7 +133,7 @@ def require_runs(kernel: Kernel, made: Trial) -> None:
         first = str(error).splitlines()[0]
         raise problem(
             ProgramError,
-            f"cannot tune {kernel.name}: on arrays made for it, of numbers near 1 and whole ones that are 0: {first}",
+            f"cannot time {kernel.name}: on arrays made for it, of numbers near 1 and whole ones that are 0: {first}",
             "time it on data of your own, with some of the choices that a schedule has",
         ) from None
 

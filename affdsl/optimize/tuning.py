@@ -68,7 +68,7 @@ def tuned(kernel: Kernel, options: Options, wish: object, *, others: bool = True
         best = decision.decide(kernel, _with(options, _best(known)))
         said = _said(known, "timed before, and remembered: nothing was timed now", others=others)
         return best.kernel(kernel, *said, *_expected(best.kernel(kernel), known))
-    search = _Search(kernel, options, given, others)
+    search = Search(kernel, options, given, others)
     search.run()
     outcome = search.outcome()
     best = search.made[_best(outcome)]
@@ -90,7 +90,7 @@ def _sizes(kernel: Kernel, wish: object, keyword: str) -> Mapping[str, object] |
     they = f'sizes, as in {keyword}={{"N": 1000}}'
     raise problem(
         ProgramTypeError,
-        f"cannot tune {kernel.name}: {keyword} is {wish!r}",
+        f"cannot time {kernel.name}: {keyword} is {wish!r}",
         f"it is True, or {they}" if keyword == "tune" else f"it is {they}",
     )
 
@@ -139,7 +139,7 @@ def _expected(kernel: Kernel, outcome: Outcome) -> list[str]:
 
 
 @dataclass(eq=False)
-class _Search:
+class Search:
     """The candidates that were built so far, and how long they take."""
 
     kernel: Kernel
@@ -258,7 +258,7 @@ class _Search:
             if not isinstance(error, AffdslError):
                 raise
             shown = ", ".join(f'"{name}": ...' for name in made.sizes)
-            why = f"cannot tune {self.kernel.name} for sizes that are all alike: {str(error).splitlines()[0]}"
+            why = f"cannot time {self.kernel.name} for sizes that are all alike: {str(error).splitlines()[0]}"
             raise problem(ProgramError, why, f"say for which: tune={{{shown}}}") from None
         assert self.trial is not None
         return self.trial

@@ -224,7 +224,8 @@ class _Packing:
         elif all(op is None for op in makers) and not any(v in self.loop.carried for v in pack):
             return  # they are known before the loop
         elif all(isinstance(op, affine.Load) for op in makers):
-            return
+            if any(v in self.makers for index in self._places(pack) for e in index for v in e.values()):
+                raise self.refuse(f"the place of {shown(first)} is computed in the loop", op=makers[0])
         elif all(isinstance(op, Lanewise) for op in makers):
             ops = [op for op in makers if op is not None]
             if len({(type(op), _attributes(op), *(v.type for v in (*op.defines(), *op.reads()))) for op in ops}) > 1:

@@ -378,7 +378,7 @@ def test_indices_from_data_are_zeros_and_checked_once(clock):
             y[i] += x[place[i] - 1]
 
     with pytest.raises(
-        af.ProgramError, match=r"cannot tune before: on arrays made for it, .* ones that are 0: .*x\["
+        af.ProgramError, match=r"cannot time before: on arrays made for it, .* ones that are 0: .*x\["
     ) as caught:
         tuned(before, {"N": 6})
     assert "time it on data of your own" in str(caught.value)
@@ -402,7 +402,7 @@ def test_what_data_decide_is_not_timed():
 
     for kernel, why in ((sparse, "loop k runs as often as its data say"), (root, "a loop runs as long as its data say"),
                         (loud, "it prints")):  # fmt: skip
-        with pytest.raises(af.ProgramError, match=f"test_tune.py:\\d+: cannot tune {kernel.name}: {why}"):
+        with pytest.raises(af.ProgramError, match=f"test_tune.py:\\d+: cannot time {kernel.name}: {why}"):
             tuned(kernel, True)
 
 
@@ -427,7 +427,7 @@ def test_sizes_that_are_no_sizes_are_refused():
         ),
         (lambda: tuned(sweeps, {"N": 9, "steps": True}), "steps is True"),
     ):
-        with pytest.raises(af.ProgramError, match=f"cannot (tune|time) [\\s\\S]*{text}"):
+        with pytest.raises(af.ProgramError, match=f"cannot time [\\s\\S]*{text}"):
             make()
 
 

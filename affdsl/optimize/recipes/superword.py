@@ -13,8 +13,8 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 WIDTH = 256
-"""How many bits the vectors have at most: to turn rows, longer ones take as many more shuffles as they have lanes more,
-and processors shuffle no more of them at once."""
+"""How many bits the vectors have at most: of eight doubles, two vectors do not wait for each other's additions. Longer
+ones were not measured."""
 LEAST = 4
 """How many lanes pay for the shuffles."""
 

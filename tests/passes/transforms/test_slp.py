@@ -52,6 +52,7 @@ def inside(module, kind):
     return sum(isinstance(op, kind) for op in walk(loop))
 
 
+DIM = "%d = memref.dim %y, %o : memref<4xf32>"
 ROW, COLUMN, SAME = (
     "%B[%j, {r}] : memref<16x4xf32>", "%A[{r}, %j + {k}] : memref<4x16xf32>", "%x[%j + {k}] : memref<16xf32>"
 )  # fmt: skip
@@ -96,6 +97,11 @@ def test_values_that_are_made_otherwise_stay_as_they_are():
         (sums([ROW], more="affine.store %c0, %x[%j] : memref<16xf32>"), 4, "affine.store in it is no load"),
         (sums([ROW], more="%z = arith.addf %c0, %c1 : f32\naffine.store %z, %x[0] : memref<16xf32>"), 4, "no load"),
         (sums([ROW]).replace("%v3_0_0 = arith.addf %c3", "%v3_0_0 = arith.addf %c0"), 4, "would be no vector"),
+        (
+            sums(["%B[%d + {k}, {r}] : memref<16x4xf32>"], more="%o = arith.constant 0 : index\n" + DIM),
+            4,
+            "the place of .* is computed in the loop",
+        ),
         ("{ affine.for %j = 0 to 4 { } return }", 4, "it carries no values"),
     ],
 )
