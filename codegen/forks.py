@@ -10,6 +10,8 @@ import threading
 from functools import cache
 
 _LIBRARY = "libgomp.so.1"
+_LLVM = ("libomp.so.5", "libomp.so", "libiomp5.so")  # which looks after forks itself, unless the environment has this:
+_LLVM_WISH = "KMP_INIT_AT_FORK"
 _SOFT = 1  # omp_pause_soft
 _FORKED = 0x40  # PF_FORKNOEXEC of Linux
 
@@ -22,29 +24,40 @@ def watch() -> None:
     others: it runs parallel loops alone.
     """
     os.register_at_fork(before=_before, after_in_child=_in_child)
-    library = _loaded()
-    if library is not None and _is_forked() and threading.get_native_id() == os.getpid():
+    if not _is_forked() or threading.get_native_id() != os.getpid():
+        return
+    library = _loaded(_LIBRARY)
+    if library is not None:
         library.omp_set_num_threads(1)
+    _in_child_of_llvm()
 
 
 def _before() -> None:
-    library = _loaded()
+    library = _loaded(_LIBRARY)
     if library is not None and hasattr(library, "omp_pause_resource_all") and library.omp_get_max_threads() > 1:
         library.omp_pause_resource_all(_SOFT)
 
 
 def _in_child() -> None:
-    library = _loaded()
+    library = _loaded(_LIBRARY)
     if library is not None and not hasattr(library, "omp_pause_resource_all"):  # before gcc 9
         library.omp_set_num_threads(1)
+    _in_child_of_llvm()
 
 
-def _loaded() -> ctypes.CDLL | None:
-    """The library, where this process has it already."""
+def _in_child_of_llvm() -> None:
+    for name in _LLVM if _LLVM_WISH in os.environ else ():
+        library = _loaded(name)
+        if library is not None:
+            library.omp_set_num_threads(1)
+
+
+def _loaded(name: str) -> ctypes.CDLL | None:
+    """A library, where this process has it already."""
     if not hasattr(os, "RTLD_NOLOAD"):
         return None
     try:
-        return ctypes.CDLL(_LIBRARY, os.RTLD_NOLOAD | os.RTLD_NOW)
+        return ctypes.CDLL(name, os.RTLD_NOLOAD | os.RTLD_NOW)
     except OSError:
         return None
 

@@ -2,16 +2,18 @@
 
 from affdsl.codegen.c.quirks import condition
 
-_WHERE = f"#if defined(_OPENMP) && {condition('forks')} && (defined(__unix__) || defined(__APPLE__))\n"
 FORKS = (
-    _WHERE
-    + """\
-/* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
-   that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
+    """\
+#if defined(_OPENMP) && (defined(__unix__) || defined(__APPLE__))
 #include <omp.h>
 
 int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
+"""
+    f"#if {condition('forks')}\n"
+    """\
+/* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
+   that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
 #if __GNUC__ >= 9
 static void affdsl_before_fork(void)
 {
@@ -23,6 +25,16 @@ static void affdsl_before_fork(void)
 static void affdsl_in_child(void)
 {
     omp_set_num_threads(1);
+}
+#define AFFDSL_AT_FORK 0, 0, affdsl_in_child
+#endif
+#else /* the library of LLVM begins new threads in the child, unless this variable forbids it: a child would wait then */
+char *getenv(const char *name);
+
+static void affdsl_in_child(void)
+{
+    if (getenv("KMP_INIT_AT_FORK"))
+        omp_set_num_threads(1);
 }
 #define AFFDSL_AT_FORK 0, 0, affdsl_in_child
 #endif
@@ -44,5 +56,5 @@ __attribute__((constructor)) static void affdsl_watch_forks(void)
 # before the fork. What the parent pays is in decision 72. Other code that uses the same libgomp is right with it, too.
 # A thread that asks for one thread is left alone: so is the child of
 # which affdsl.codegen.forks does not know what libgomp did before the fork, and where ending threads could hang.
-# The library of clang looks after forks itself. pthread.h declares much that a kernel may be called: so it is not
-# included.
+# The library of clang looks after forks itself, unless KMP_INIT_AT_FORK tells it not to, as joblib does when it is
+# imported: one thread needs no others. pthread.h declares much that a kernel may be called: so it is not included.

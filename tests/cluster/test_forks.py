@@ -63,6 +63,14 @@ def test_a_child_answers_after_its_parent_ran_a_parallel_loop(built, compiler, k
     assert all(float(seconds) < 1 for seconds in found.values()) or not TRIES_ALL, found
 
 
+@pytest.mark.parametrize("kind", forking.KINDS if TRIES_ALL else ["kernel"])
+def test_llvm_is_told_not_to_look_after_forks(built, kind):
+    """As joblib tells it when it is imported."""
+    done = ran(built, "clang-22", kind, "1", *METHODS, KMP_INIT_AT_FORK="FALSE")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == len(METHODS)
+
+
 @pytest.mark.parametrize("kind", ["kernel", "wheel"] if TRIES_ALL else ["wheel"])
 def test_a_child_that_loads_it_after_other_code_used_openmp_before_the_fork(built, kind):
     """Of gcc's OpenMP library there is one: its threads may have been begun by somebody else."""
