@@ -24,7 +24,7 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.passes.analysis.trip_count import TripCount, trip_counts
-from affdsl.passes.lowering.split_vectors import NARROWEST_FLOAT
+from affdsl.passes.lowering.split_vectors import BYTE, NARROWEST_FLOAT
 from affdsl.passes.transforms.vectorize import Tail
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
@@ -191,6 +191,16 @@ def now_called(s: Schedule, nest: Nest, known: Container[str]) -> str:
     return next((each.name(each.innermost) for each in same if not each.has_vectors), name)
 
 
+def again_in(s: Schedule, nest: Nest, before: Schedule) -> Nest | None:
+    """The nest of a schedule that one of the schedule before has become, if its statements are still the same.
+
+    Parts of a loop, and its versions, are of the same statements: they are told apart by their order.
+    """
+    mine, found = ([each for each in nests(of) if has_same_statements(each, nest)] for of in (before, s))
+    at = next(k for k, each in enumerate(mine) if each.innermost.iv is nest.innermost.iv)
+    return found[at] if len(found) == len(mine) else None
+
+
 def has_same_statements(nest: Nest, other: Nest) -> bool:
     """Whether two nests are the same statements, by their places in the source."""
     return [op.location for op in nest.innermost.body] == [op.location for op in other.innermost.body]
@@ -310,8 +320,8 @@ def lanes_of(nest: Nest, options: Options) -> int:
 
 
 def bits_in_register(type: FloatType | IntegerType) -> int:
-    """How many bits of a register a number takes: narrow floats are computed with as floats."""
-    return max(type.width, NARROWEST_FLOAT) if isinstance(type, FloatType) else type.width
+    """How many bits of a register a number takes: narrow floats are computed with as floats, truth values are bytes."""
+    return max(type.width, NARROWEST_FLOAT if isinstance(type, FloatType) else BYTE)
 
 
 def has_complex_numbers(nest: Nest) -> bool:

@@ -28,7 +28,7 @@ static void affdsl_in_child(void)
 }
 #define AFFDSL_AT_FORK 0, 0, affdsl_in_child
 #endif
-#else /* the library of LLVM begins new threads in the child, unless this variable forbids it: a child would wait then */
+#else /* the library of LLVM begins new threads in the child, unless it is told not to: then the child would wait */
 char *getenv(const char *name);
 
 static void affdsl_in_child(void)

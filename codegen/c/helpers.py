@@ -473,8 +473,7 @@ _FIXED: dict[str, Helper] = {
     ),
     "is_true": Helper(
         "/* whether an element is true: bool arrays from elsewhere may hold any byte */\n"
-        + _function("bool", "is_true", "const void *element", "return *(const unsigned char *)element != 0;"),
-        headers=("stdbool.h",),
+        + _function("int", "is_true", "const void *element", "return *(const unsigned char *)element != 0;"),
     ),
     "power_f64": Helper(
         "/* as pow, which takes a signalling NaN for a number that it does not know */\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from affdsl.codegen.c.expressions import (
+    BITS,
     PRIMARY,
     UNARY,
     Code,
@@ -117,9 +118,17 @@ def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> 
 
 
 def _logic(kind: str, left: Code, right: Code) -> Code | None:
-    """A condition as a person writes it; None where compilers would warn that it is always the same."""
+    """A condition as a person writes it; None where compilers would warn that it is always the same.
+
+    Arrays are read in any case: else a branch would decide it, which is often guessed wrong, and forbids vectors.
+    """
     if kind == "xori":
         return invert(left) if right.text == "true" else invert(right) if left.text == "true" else None
+    if left.buffers or right.buffers:
+        sign, others = OPERATOR_OF[kind], cast("int", right) if right.function not in ("", "is_true") else right
+        in_row = left.binary is not None and left.binary[0] == sign
+        shown = f"{left.text if in_row else left.at(UNARY)} {sign} {others.at(UNARY)}"
+        return code(shown, BITS, left, others, binary=(sign, left, others))
     compared = [part.binary[1].text for part in (left, right) if part.binary is not None]
     if len(set(compared)) < len(compared) or left.text == right.text or {left.text, right.text} & {"true", "false"}:
         return None

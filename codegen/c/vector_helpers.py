@@ -120,6 +120,8 @@ _PORTABLE = (
         "masked_store": ("void", "T *at, const M *mask, const V *value", STORE),
         "stored_lanes": ("void", "T *at, uint64_t which, const V *value", "EACH"),
         "streamed_store": ("void", "T *at, uintptr_t line, const V *value", f"(void)line;\n{STREAM}"),
+        "truths": ("V", "const void *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found != 0;"),
+        "store_truths": ("void", "void *at, const V *mask", "const V ones = -*mask;\n__builtin_memcpy(at, &ones, N);"),
         "looked_up": ("V", "const T *middle, const V *offsets", "return (V){LOOKED_UP};"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from math import prod
 
-from affdsl.codegen.c import narrow_floats, tables
+from affdsl.codegen.c import narrow_floats, tables, truths
 from affdsl.codegen.c.buffers import Buffer
 from affdsl.codegen.c.checks import called, check_divisors, checked, literally, sizes_of, stop_if
 from affdsl.codegen.c.context import Context
@@ -111,7 +111,7 @@ def _element_at(c: Context, buffer: Buffer, place: Code) -> Code:
 def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
     """Whether the lanes of a native vector are neighbours in a buffer."""
     type = vector_type(value)
-    is_plain = type.rank == 1 and is_native(c, type) and not is_mask(value)
+    is_plain = type.rank == 1 and is_native(c, type)
     return is_plain and (buffer.strides is None or Affine.of(buffer.strides[-1]) == Affine.of(1))
 
 
@@ -141,6 +141,9 @@ def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Valu
         keep_vector(c, result, narrow_floats.masked_load(c, result, pointer, mask, otherwise))
         return
     lanes = prod(vector_type(result).shape)
+    if is_mask(result):
+        keep_vector(c, result, truths.masked_load(c, result, pointer, mask, otherwise))
+        return
     keep_vector(c, result, on_vectors(c, "masked_load", kind, lanes, pointer, Mask(mask), otherwise))
 
 
@@ -154,6 +157,9 @@ def _masked_store(c: Context, buffer: Buffer, value: Value, at: Code, mask: Valu
     pointer = _pointer(buffer, at, const=False)
     if is_narrow(value):
         c.lines.add(f"{narrow_floats.masked_store(c, value, pointer, mask)};")
+        return
+    if is_mask(value):
+        c.lines.add(f"{truths.masked_store(c, value, pointer, mask)};")
         return
     lanes, known = prod(vector_type(value).shape), c.definitions.get(mask)
     if isinstance(known, arith.Constant) and isinstance(known.value, tuple) and lanes <= WORD:
@@ -197,6 +203,8 @@ def _load_vector(
         at = _element_at(c, buffer, place_in(c, buffer, start))
         if is_narrow(result):
             keep_vector(c, result, narrow_floats.loaded(c, result, _pointer(buffer, at)))
+        elif is_mask(result):
+            keep_vector(c, result, truths.loaded(c, result, _pointer(buffer, at)))
         elif c.values.uses[result] > 1 and is_written("vectors_read_again"):
             keep_vector(c, result, on_vectors(c, "loaded", lane_kind(c, result), prod(shape), _pointer(buffer, at)))
         else:
@@ -229,6 +237,9 @@ def _store_vector(
         at = _element_at(c, buffer, place_in(c, buffer, start))
         if is_narrow(value):
             c.lines.add(f"{narrow_floats.stored(c, value, _pointer(buffer, at, const=False))};")
+            return
+        if is_mask(value):
+            c.lines.add(f"{truths.stored(c, value, _pointer(buffer, at, const=False))};")
             return
         line = _line(c, op, buffer, kind, prod(vector_type(value).shape))
         if line is not None:

@@ -106,7 +106,7 @@ def mask_of(c: Context, mask: Value, bits: int) -> Code:
     shown = whole(c, mask)
     if c.masks.get(mask, NARROWEST) == bits:
         return shown
-    return converted(_named(c, IntegerType(bits), prod(_vector(mask).shape)), shown)
+    return resized(c, shown, c.masks.get(mask, NARROWEST), bits, prod(_vector(mask).shape))
 
 
 def converted(type: str, shown: Code) -> Code:
@@ -201,7 +201,7 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
     if kind in _EXTREMES and op.left is op.right:
         return whole(c, op.left)
     if kind in _EXTREMES:
-        _integers(c, f"u{width(element)}", lanes)
+        integers(c, f"u{width(element)}", lanes)
         return _helped(c, _EXTREMES[kind], op.result, op.left, op.right)
     return None
 
@@ -241,7 +241,7 @@ def _known_float(c: Context, value: Value) -> float | None:
 def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:
     """A vector times powers of 2."""
     lanes, bits = prod(_vector(op.result).shape), width_of(lane_kind(c, op.result))
-    _integers(c, f"u{bits}", lanes)
+    integers(c, f"u{bits}", lanes)
     return _helped(c, "scaled", op.result, power.factor, address(c, f"i{bits}", power.exponent))
 
 
@@ -255,11 +255,11 @@ def _shifted(c: Context, op: arith.Binary) -> Code | None:
     if amount is None or amount.number is None or not 0 <= amount.number < bits:
         if bits <= NARROW:
             return None
-        _integers(c, f"u{bits}", lanes)
+        integers(c, f"u{bits}", lanes)
         return _helped(c, stem, op.result, op.left, op.right)
     shown = whole(c, op.left)
     if op.kind != "shrsi":
-        shown = cast(_integers(c, f"u{bits}", lanes), shown)
+        shown = cast(integers(c, f"u{bits}", lanes), shown)
     return cast(type_name(c, op.result), infix(sign, shown, amount))
 
 
@@ -305,7 +305,7 @@ def _compare(c: Context, op: arith.Compare) -> Code | None:
     if (bits := width_of(kind)) == c.masks[op.result]:
         return shown
     if bits == 8 and is_written("lanes_compared"):
-        shown = cast(_integers(c, "i8", prod(_vector(op.left).shape)), shown)
+        shown = cast(integers(c, "i8", prod(_vector(op.left).shape)), shown)
     return converted(type_name(c, op.result), shown)
 
 
@@ -417,6 +417,14 @@ def _numbers_of(c: Context, op: arith.Cast) -> Code | None:
     return converted(type_name(c, op.result), shown) if isinstance(target, FloatType) else shown
 
 
+def resized(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> Code:
+    """Integers with a sign with more or fewer bits, by functions that know an instruction for it."""
+    if wanted > bits:
+        helper = c.unit.vector_helper(f"from_i{bits}", f"i{wanted}", lanes)
+        return call(helper, address_of(c, integers(c, f"i{bits}", lanes), shown))
+    return _shortened(c, shown, bits, wanted, lanes) if wanted < bits else shown
+
+
 def _shortened(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> Code:
     """Integers with fewer bits, by a function where a machine has an instruction for it."""
     if has_row(f"short_i{bits}", f"i{wanted}", lanes):
@@ -431,7 +439,7 @@ def _by_way(c: Context, stem: str, source: ScalarType, bits: int, shown: Code, l
     """A function that makes narrow integers of what is wider, with the types that its portable form needs."""
     element = f"i{bits}"
     for kind in types_between(stem, element, lanes):
-        _integers(c, kind, lanes)
+        integers(c, kind, lanes)
     return call(c.unit.vector_helper(stem, element, lanes), address_of(c, _named(c, source, lanes), shown))
 
 
@@ -445,7 +453,7 @@ def _saturated(c: Context, op: arith.Cast) -> Code:
     if op.kind == "fptoui":  # of NaN and 0, 0 is the greater one
         shown = _between(c, ("greater", "lesser"), source, whole(c, op.operand), (0, (1 << bits) - 1), lanes)
         return _shortened(c, converted(_named(c, wide, lanes), shown), wide.width, bits, lanes)
-    _integers(c, "u32", lanes)
+    integers(c, "u32", lanes)
     shown = on_vectors(c, f"trunc_f{size}", wide, lanes, op.operand)
     shown = _between(c, ("maxs", "mins"), wide, shown, (-1 << bits - 1, (1 << bits - 1) - 1), lanes)
     return _shortened(c, shown, wide.width, bits, lanes)
@@ -466,16 +474,16 @@ def _widened(c: Context, op: arith.Cast, shown: Code, sign: str, target: Integer
     """Integers as wider ones, by a function that knows an instruction for it."""
     lanes, kind = prod(_vector(op.result).shape), f"{sign}{width(lane_kind(c, op.operand))}"
     helper = c.unit.vector_helper(f"from_{kind}", suffix(target), lanes)
-    return call(helper, address_of(c, _integers(c, kind, lanes), shown))
+    return call(helper, address_of(c, integers(c, kind, lanes), shown))
 
 
 def address(c: Context, kind: str, value: Value) -> Code:
     """The address of a vector of integers, as such of a kind: u8, say."""
-    type, shown = _integers(c, kind, prod(_vector(value).shape)), whole(c, value)
+    type, shown = integers(c, kind, prod(_vector(value).shape)), whole(c, value)
     return address_of(c, type, shown if kind[0] == "i" else cast(type, shown))
 
 
-def _integers(c: Context, kind: str, lanes: int) -> str:
+def integers(c: Context, kind: str, lanes: int) -> str:
     """The type of vectors of integers, signed or not."""
     return c.unit.vector_type(kind, f"{'u' * (kind[0] == 'u')}int{kind[1:]}_t", lanes)
 

@@ -7,7 +7,7 @@ from math import prod
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
-from affdsl.codegen.c.expressions import Code, cast, infix, number
+from affdsl.codegen.c.expressions import UNARY, Code, cast, code, infix, invert, number
 from affdsl.codegen.c.lanes import (
     MOST_LISTED,
     Place,
@@ -26,7 +26,17 @@ from affdsl.codegen.c.lanes import (
 )
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.types import value_type
-from affdsl.codegen.c.vector_types import address, fused, is_native_mask, lane_in, lane_kind, on_vectors
+from affdsl.codegen.c.vector_types import (
+    address,
+    address_of,
+    fused,
+    is_native_mask,
+    lane_in,
+    lane_kind,
+    on_vectors,
+    type_name,
+    whole,
+)
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
 from affdsl.ir.types import FloatType, ScalarType, VectorType
@@ -67,8 +77,11 @@ def reduction(c: Context, op: vector.Reduction) -> None:
     if (mask := c.counts.get(op)) is not None:
         _count(c, op, mask)
         return
-    if op.combine == "or" and not op.acc and is_native_mask(c, op.source) and op.source not in c.values.splats:
-        c.values.codes[op.result] = on_vectors(c, "any", lane_kind(c, op.source), lanes, op.source)
+    if op.combine in ("or", "and") and is_native_mask(c, op.source) and op.source not in c.values.splats:
+        found = _any(c, op.source) if op.combine == "or" else invert(_any(c, op.source, inverted=True))
+        if op.acc:
+            found = infix("||" if op.combine == "or" else "&&", c.values.of(op.acc[0]), found)
+        c.values.define(op.result, found)
         return
     first = c.values.of(op.acc[0]) if op.acc else flat_lane(c, op.source, number(0))
     name = c.lines.declare(op.result.hint, "total", value_type(kind), first, const=False)
@@ -87,6 +100,15 @@ def reduction(c: Context, op: vector.Reduction) -> None:
         )
         assign(c, name, combined, kind)
         c.lines.close()
+
+
+def _any(c: Context, mask: Value, *, inverted: bool = False) -> Code:
+    """Whether some lane of a mask is set, or is not."""
+    kind, lanes = lane_kind(c, mask), prod(vector_type(mask).shape)
+    if not inverted:
+        return on_vectors(c, "any", kind, lanes, mask)
+    others = code(f"~{whole(c, mask).at(UNARY)}", UNARY, whole(c, mask))
+    return on_vectors(c, "any", kind, lanes, address_of(c, type_name(c, mask), others))
 
 
 def _count(c: Context, op: vector.Reduction, mask: Value) -> None:

@@ -12,12 +12,14 @@ from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import definitions, map_blocks, walk, with_fields
-from affdsl.ir.types import I1, INDEX, FloatType, IndexType, VectorType
+from affdsl.ir.types import INDEX, FloatType, IndexType, VectorType
 from affdsl.passes.lowering.shuffles import shuffled
 
 OpT = TypeVar("OpT", bound=Op)
 NARROWEST_FLOAT = 32
 """Narrower floats are computed with in so many bits."""
+BYTE = 8
+"""So many bits a truth value has, and a narrower integer."""
 
 
 def split_vectors(module: Module, width: int) -> Module:
@@ -327,9 +329,9 @@ def _lanes(value: Value) -> int:
 
 
 def _bits(value: Value) -> int:
-    """The bits of a lane; those of masks are as wide as what they go with."""
+    """The bits of a lane; those of masks are as wide as what they go with, which is at least as wide as a byte."""
     assert isinstance(value.type, VectorType)
     element = value.type.element
     if isinstance(element, FloatType):
         return max(element.width, NARROWEST_FLOAT)
-    return 64 if isinstance(element, IndexType) else 0 if element == I1 else getattr(element, "width", 0)
+    return 64 if isinstance(element, IndexType) else max(getattr(element, "width", 0), BYTE)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
-from affdsl.ir.core import Block, Lanewise, Op
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import I1, FloatType, VectorType
+from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.model.compiled import in_counters, step_of, stride_of, variables
 from affdsl.optimize.model.sizes import bits_of, element_of
@@ -34,7 +33,7 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     if loop.step != 1 or any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
         return 1
     known, always = variables(ops, of), {*_always_stored(loop.body)}
-    if any(_stays_scalar(each, loop, of, known, always) for each in ops) or _loads_under_condition(ops):
+    if any(_stays_scalar(each, loop, of, known, always) for each in ops):
         return 1
     if not all(map(_is_reduced, loop.carried, _yielded(loop, of))) or _is_carried(loop, known):
         return 1
@@ -104,21 +103,6 @@ def _keeps_the_last(op: scf.If | affine.If, loop: affine.For, known: set[Value])
 def _moves_with(op: affine.If, loop: affine.For) -> bool:
     """Whether a condition is one on the counter of a loop."""
     return any(loop.iv in c.expr.values() for c in op.condition)
-
-
-def _loads_under_condition(ops: Sequence[Op]) -> bool:
-    """Whether C loads something only if something else holds, as in `a && b[i]`."""
-    uses = Counter(v for each in ops for v in each.reads())
-    makers = {v: each for each in ops for v in each.defines()}
-
-    def is_load(v: Value) -> bool:
-        op = makers.get(v)
-        if op is None or uses[v] > 1:
-            return False
-        return isinstance(op, affine.Load) or (isinstance(op, Lanewise) and any(map(is_load, op.reads())))
-
-    both = (each for each in ops if isinstance(each, arith.Binary) and each.kind in ("andi", "ori"))
-    return any(each.result.type == I1 and is_load(each.right) for each in both)
 
 
 def _is_carried(loop: affine.For, known: set[Value]) -> bool:

@@ -9,13 +9,14 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && (defined(__unix__) || defined(__APPLE__))
-/* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
-   that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
+#if defined(_OPENMP) && (defined(__unix__) || defined(__APPLE__))
 #include <omp.h>
 
 int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
+#if defined(__GNUC__) && !defined(__clang__)
+/* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
+   that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
 #if __GNUC__ >= 9
 static void affdsl_before_fork(void)
 {
@@ -27,6 +28,16 @@ static void affdsl_before_fork(void)
 static void affdsl_in_child(void)
 {
     omp_set_num_threads(1);
+}
+#define AFFDSL_AT_FORK 0, 0, affdsl_in_child
+#endif
+#else /* the library of LLVM begins new threads in the child, unless it is told not to: then the child would wait */
+char *getenv(const char *name);
+
+static void affdsl_in_child(void)
+{
+    if (getenv("KMP_INIT_AT_FORK"))
+        omp_set_num_threads(1);
 }
 #define AFFDSL_AT_FORK 0, 0, affdsl_in_child
 #endif
