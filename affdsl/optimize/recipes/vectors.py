@@ -13,13 +13,13 @@ from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.machine import USUAL_CACHES
+from affdsl.optimize.machine import PAGE, USUAL_CACHES
 from affdsl.optimize.nests import (
     Nest,
+    again_in,
     bits_in_register,
     counts_inside,
     has_complex_numbers,
-    has_same_statements,
     is_lane_by_lane,
     is_recurrence,
     lanes_of,
@@ -38,16 +38,16 @@ from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
+from affdsl.passes.transforms.vectorize import is_exact_in_lanes
 from affdsl.passes.transforms.vectorize.counted import all_count
 from affdsl.passes.transforms.vectorize.counters import idle_counters
+from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
-PAGE = 4 << 10
-"""How many bytes lines are apart that have one place in the nearest cache."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
 DONE_AGAIN = 0.2
@@ -56,6 +56,8 @@ SHORT = 8
 """From so many vectors on, half a vector less at the end of a row is not worth its code."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
+FEW = 2
+"""A loop that never runs more often stays as it is."""
 AHEAD = 4
 """How many vectors of a loop that waits for memory are straight code: more loads are on their way at once."""
 IN_ORDER = 4.0
@@ -70,9 +72,11 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if nest.has_vectors:
         raise UnfitError("it has vectors already")
+    if (most := counts_inside(s, nest.loops[0])[nest.innermost.iv].high) is not None and most <= FEW:
+        raise UnfitError(f"it runs at most {most} times")
     best, found = s, nest
     for apart in _distributed(s, nest):
-        again = next((each for each in nests(apart) if has_same_statements(each, nest)), None)
+        again = again_in(apart, nest, s)
         if again is not None and _least(again, options) < _least(found, options):
             best, found = apart, again
     return in_place(copy(best), found, options)
@@ -225,7 +229,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     matrices = _matrices(nest, outer[-1], options) if outer else 0
-    counting, in_any_order = _lanes_to_count(s, nest, options), options.reassociate or _sums_integers(nest, loop)
+    counting, in_any_order = _lanes_to_count(s, nest, options), options.reassociate or _needs_no_order(s, nest)
     if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
@@ -295,6 +299,18 @@ def _sums_integers(nest: Nest, loop: affine.For) -> bool:
     """Whether all sums of a loop are of integers, whose order does not matter."""
     types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
     return all(isinstance(type, IntegerType) for type in types)
+
+
+def _needs_no_order(s: Schedule, nest: Nest) -> bool:
+    """Whether all that the innermost loop sums up is exact in any order: integers, extremes, counts, places."""
+    if _sums_integers(nest, nest.innermost):
+        return True
+    made = copy(s)
+    with suppress(IllegalTransform, ScheduleError):
+        if not nest.innermost.results:
+            made.scalar_replace(nest.name(nest.innermost))
+        return is_exact_in_lanes(alone(way_to(made.function, {nest.innermost.iv})), nest.innermost.iv, made.module)
+    return False
 
 
 def is_large(loop: affine.For) -> bool:
@@ -406,7 +422,7 @@ def _among(s: Schedule, loops: list[str]) -> list[Nest]:
 def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
     """Whether a loop of a band runs along all rows, and sums up nothing, if need be after distribution."""
     for apart in (s, *_distributed(s, nest)):
-        again = next((each for each in nests(apart) if has_same_statements(each, nest)), None)
+        again = again_in(apart, nest, s)
         if again is None:
             continue
         loop = min(reversed(again.band), key=lambda each: cost(again, each, options))

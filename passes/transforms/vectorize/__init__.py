@@ -199,6 +199,25 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
     require_lanes(loop, what, width)
+    function, loop, dependences = _prepared(function, loop, width, module, reassociate=reassociate)
+    return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
+
+
+def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -> bool:
+    """Whether a loop carries values that come out the same, to the bit, in whatever order lanes combine them.
+
+    These are sums of integers, minima and maxima, counts, and what a search finds; not sums of floats.
+    """
+    loop = loop_of(function, iv, "vectorize")
+    _, loop, dependences = _prepared(function, loop, 2, module, reassociate=False)
+    how = ways(loop, dependences, reassociate=False)
+    return bool(how) and all(each.way != "row" for each in how)
+
+
+def _prepared(
+    function: Func, loop: affine.For, width: int, module: Module | None, *, reassociate: bool
+) -> tuple[Func, affine.For, Dependences]:
+    """The function, and the loop in it, without what lanes have no use for: counters, variables, loads done twice."""
     for without in (lambda _, each: without_own_variables(each), without_idle_counters):
         plain = without(function, loop)
         if plain is not loop:
@@ -217,7 +236,7 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
         before, function, loop = function, replaced(function, loop, plain), plain
         module = module if module is None else instead(module, before, function)
         dependences = Dependences(function, module)
-    return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
+    return function, loop, dependences
 
 
 def _vectorized(

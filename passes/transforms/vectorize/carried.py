@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from affdsl.frozen import FrozenValue
@@ -17,7 +17,7 @@ from affdsl.passes.analysis.reduction import Reductions
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
-from affdsl.passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
+from affdsl.passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of, selects_of, set_to
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
@@ -37,10 +37,11 @@ class Carried(FrozenValue):
     """How a value goes from iteration to iteration.
 
     `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,
-    and `any` so that it does not matter which one of equal numbers; `row` goes from lane to lane.
+    and `any` so that it does not matter which one of equal numbers; `set` becomes what is the same in all iterations,
+    where the condition of `choice` holds in one; `row` goes from lane to lane.
     """
 
-    way: Literal["same", "all", "best", "any", "row"]
+    way: Literal["same", "all", "best", "any", "set", "row"]
     kind: str = ""
     choice: Choice | None = None
 
@@ -98,7 +99,7 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
         exact = reassociate or choice.kind == "cmpi"  # of floats, 0 and -0 are equal and not the same
         way: Literal["any", "best"] = "any" if exact and choice.values == (choice.key,) else "best"
         for k in choice.values:
-            found[k] = Carried(way, choice=choice)
+            found[k] = Carried("set" if set_to(loop, choice) is not None else way, choice=choice)
     return tuple(found)
 
 
@@ -126,7 +127,7 @@ def wide_loop(
     starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined with what
     the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
     """
-    differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"}
+    differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way not in ("same", "set")}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
     varying = Varying(loop, frozenset(differing), may_idle=may_idle)
     at = Lanes(loop, width, varying, what)
@@ -152,10 +153,7 @@ def wide_loop(
                 inits[k] = start.result
             carried[k], results[k] = (Value(inits[k].type, v.hint) for v in (carried[k], results[k]))
             if is_last:
-                halves, last = _halved(results[k], _of_kind(each.kind))
-                once = () if each.kind in IDEMPOTENT else (loop.inits[k],)
-                total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, once)
-                after += [with_fields(op, location=loop.location) for op in (*halves, total)]
+                after += _combined(loop, k, each.kind, results[k])
             if found is None:
                 at.define(loop.carried[k], carried[k])
             else:
@@ -168,7 +166,17 @@ def wide_loop(
             carried[k], results[k] = (Value(everywhere.result.type, v.hint) for v in (carried[k], results[k]))
             after += _best_lane(at, each.choice, results[k], loop.results[k])
             at.define(loop.carried[k], carried[k])
-    chosen = list(dict.fromkeys(each.choice for each in how if each.way == "best" and each.choice is not None))
+    once = _choices_of(how, "set")
+    for choice in once:
+        nowhere = arith.Constant(Value(at.vector_of_type(I1)), (False,) * width)
+        before.append(nowhere)
+        inits.append(nowhere.result)
+        carried.append(Value(nowhere.result.type))
+        results.append(Value(nowhere.result.type))
+        for k in choice.values:
+            results[k] = Value(results[k].type, results[k].hint)
+        after += _after_set(loop, choice, results[-1])
+    chosen = _choices_of(how, "best")
     for choice in chosen:
         for k in choice.values:
             first = Value(at.vector_type(loop.carried[k]))
@@ -189,8 +197,10 @@ def wide_loop(
             if lower:
                 at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
         yielded = _body(at, how, carried, units, narrow, counts, reassociate=reassociate)
-        for choice, when in zip(chosen, carried[len(how) :], strict=True):
-            yielded.append(_latest(at, choice, when))
+        for choice, when in zip((*once, *chosen), carried[len(how) :], strict=True):
+            holds = _holds(at, choice)
+            is_set = choice in once
+            yielded.append(at.binary("ori", when, holds) if is_set else at.select(holds, at.vector(loop.iv), when))
         if carried:
             at.emit(affine.Yield(tuple(yielded), location=loop.body[-1].location))
     made = with_fields(
@@ -231,17 +241,40 @@ def _start(at: Lanes, value: Value, kind: str, lanes: int) -> arith.Constant | v
     return arith.Constant(Value(VectorType((lanes,), at.scalar(value))), (neutral_of(kind, value),) * lanes)
 
 
-def _latest(at: Lanes, choice: Choice, when: Value) -> Value:
-    """The iteration that was chosen last in each lane."""
-    last = at.loop.body[-1]
-    assert isinstance(last, affine.Yield)
-    value = last.values[choice.values[0]]
-    select = next(op for op in at.loop.body if value in op.defines())
-    assert isinstance(select, arith.Select)
-    chosen = at.vector(select.condition)
-    if at.mask is not None:
-        chosen = at.binary("andi", at.mask, chosen)
-    return at.select(chosen, at.vector(at.loop.iv), when)
+def _choices_of(how: Sequence[Carried], way: str) -> list[Choice]:
+    """What is chosen in some way, each choice once."""
+    return list(dict.fromkeys(each.choice for each in how if each.way == way and each.choice is not None))
+
+
+def _after_set(loop: affine.For, choice: Choice, lanes: Value) -> Iterator[Op]:
+    """What a loop leaves of values that it sets where a condition holds: `lanes` says in which one it has held."""
+    somewhere = Value(I1)
+    yield vector.Reduction(somewhere, "or", lanes, (), location=loop.location)
+    for k, value in (set_to(loop, choice) or {}).items():
+        if isinstance(value, arith.Constant):
+            value = with_fields(value, result=Value(value.result.type))
+            yield value
+        new = value if isinstance(value, Value) else value.result
+        yield arith.Select(loop.results[k], somewhere, new, loop.inits[k], location=loop.location)
+
+
+def _combined(loop: affine.For, k: int, kind: str, lanes: Value) -> Iterator[Op]:
+    """What a loop leaves of what it combines: all lanes, and what it starts with."""
+    if isinstance(lanes.type, VectorType) and lanes.type.element == I1 and kind in ("andi", "ori"):
+        each = Value(I1)  # as a whole, since masks have instructions for it
+        yield vector.Reduction(each, COMBINES[kind], lanes, (), location=loop.location)
+        yield arith.Binary(loop.results[k], kind, loop.inits[k], each, location=loop.location)
+        return
+    halves, last = _halved(lanes, _of_kind(kind))
+    once = () if kind in IDEMPOTENT else (loop.inits[k],)
+    for op in (*halves, vector.Reduction(loop.results[k], COMBINES[kind], last, once)):
+        yield with_fields(op, location=loop.location)
+
+
+def _holds(at: Lanes, choice: Choice) -> Value:
+    """In which lanes, of those that run, the condition of a choice holds."""
+    holds = at.vector(selects_of(at.loop, choice)[0].condition)
+    return holds if at.mask is None else at.binary("andi", at.mask, holds)
 
 
 def _mask(at: Lanes) -> Value:
@@ -276,9 +309,10 @@ def _body(
     ends = _lane_after_lane(at, chain, row, reassociate=reassociate) if row and not makers else {}
     started = {loop.body[first]: loop.body[first:end] for first, end in units}
     alone = {op for unit in started.values() for op in unit}
-    counting = {op for count in counts.values() for op in count.ops}
+    elsewhere = {op for count in counts.values() for op in count.ops}
+    elsewhere.update(op for choice in _choices_of(how, "set") for op in selects_of(loop, choice))
     for op in loop.body:
-        if op in counting:
+        if op in elsewhere:
             continue
         if op in started:
             one_by_one(at, started[op])

@@ -61,6 +61,33 @@ def choices(loop: affine.For, row: Mapping[Value, Value]) -> tuple[Choice, ...]:
     return tuple(each for each in found if each is not None)
 
 
+def selects_of(loop: affine.For, choice: Choice) -> list[arith.Select]:
+    """What chooses each of the values."""
+    made = {v: op for op in loop.body for v in op.defines()}
+    last = loop.body[-1]
+    found = [made[last.values[k]] for k in choice.values] if isinstance(last, affine.Yield) else []
+    return [op for op in found if isinstance(op, arith.Select)]
+
+
+def set_to(loop: affine.For, choice: Choice) -> dict[int, Value | arith.Constant] | None:
+    """What the values become, where that is the same in all iterations, so that the last of these need not be known.
+
+        yield select(c, 1, found)
+
+    None where it is not, or the condition compares with one of the values.
+    """
+    if choice.key is not None:
+        return None
+    found: dict[int, Value | arith.Constant] = {}
+    inside = {v: op for op in loop.body for v in op.defines()} | dict.fromkeys(loop.binds())
+    for k, select in zip(choice.values, selects_of(loop, choice), strict=True):
+        made = inside.get(select.if_true)
+        if select.if_true in inside and not isinstance(made, arith.Constant):
+            return None
+        found[k] = made if isinstance(made, arith.Constant) else select.if_true
+    return found
+
+
 def _choice(
     loop: affine.For,
     condition: Value,
