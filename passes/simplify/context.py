@@ -88,6 +88,13 @@ class Context(Frozen):
         facts = (*self._asked([c.expr for c in constraints]), *constraints)
         return any(_may_gain(facts, c.expr) for c in constraints) and polyhedral.is_empty(facts) is True
 
+    def meant(self, value: Value) -> Affine:
+        """The expression by which a value is defined, or the value itself."""
+        for fact in self.definitions.get(value, Definition()).facts:
+            if fact.equality and dict(fact.expr.terms).get(value) == 1:
+                return value - fact.expr
+        return Affine.of(value)
+
     def recall(self, key: object) -> object:
         """What was remembered here under a key, or None."""
         return self._seen.get(key)

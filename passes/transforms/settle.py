@@ -8,11 +8,13 @@ from typing import Literal
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op, roles
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
+from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.simplify import Context, rewrite_within, simplify, simplify_bounds
 from affdsl.passes.transforms.loops.nests import counted
 from affdsl.passes.transforms.loops.pieces import split_body
@@ -34,11 +36,12 @@ def settled(function: Func, before: Func) -> Settled:
         for i = k to k + 1: S(i)       ->   S(k)
         for i = k to k: S(i)           ->
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
+        A[max(i - 1, 0)]               ->   A[i - 1]                  where i >= 1, as the loop says
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
         for i = N to M: if i < N: S(i) ->
 
-    What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these, and
-    of accesses those with quotients over the counters of these loops.
+    What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these, with
+    their conditions, minima and maxima, and of accesses those with quotients over the counters of these loops.
     Nothing is refused: what is not proved, with a budget, stays. Where several lower bounds are left, a loop stays even
     if it runs once: nothing that may stand in a subscript says which of them counts.
 
@@ -72,8 +75,17 @@ def settled(function: Func, before: Func) -> Settled:
     within = (op for each in changed for op in walk(each))
     inside = {inner for op in within if isinstance(op, affine.For) and op.iv in touched for inner in walk(op)}
     copies: set[Op] = set()  # the bodies of loops that ran once
+    known: dict[Value, Affine] = {}  # minima and maxima that are one of their numbers
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
+        if isinstance(op, affine.Min | affine.Max):
+            return _chosen(op, context, known) if op in inside or op in copies else None
+        if isinstance(op, arith.Binary):
+            chosen = _of_known(op, context, known)
+            if chosen is not None and are_valid(chosen.exprs, positions_of(function)):
+                inside.add(chosen)
+                return chosen
+            return None
         if isinstance(op, affine.Access):
             if op not in copies and not (op in inside and _divides(op, touched)):
                 return None
@@ -105,7 +117,47 @@ def settled(function: Func, before: Func) -> Settled:
     _find_around(changed, inside, around)
     entered = {*around, *inside}
     made = renamed(rewrite_within(function, rule, entered), values)
-    return Settled(_without_idle(made, touched, gone), gone)
+    return Settled(_without_idle(_with_subscripts(made, known) if known else made, touched, gone), gone)
+
+
+def _chosen(op: affine.Min | affine.Max, context: Context, known: dict[Value, Affine]) -> Op | None:
+    """A minimum or maximum without the numbers that never decide; one that is left alone is added to what is known."""
+    if context.is_contradictory:
+        return None
+    kind: Literal["min", "max"] = "min" if isinstance(op, affine.Min) else "max"
+    exprs = simplify_bounds([e.substitute(known) for e in op.exprs], kind, context)
+    if len(exprs) == 1:
+        known[op.result] = exprs[0]
+        return affine.Apply(op.result, exprs[0], location=op.location)
+    return None if exprs == op.exprs else with_fields(op, exprs=exprs, written=None)
+
+
+def _of_known(op: arith.Binary, context: Context, known: Mapping[Value, Affine]) -> affine.Min | affine.Max | None:
+    """A minimum or maximum of what is affine now; None where it is something else, or nothing of it is known."""
+    if op.kind not in ("minsi", "maxsi") or op.result.type != INDEX or known.keys().isdisjoint(op.reads()):
+        return None
+    exprs = tuple(known.get(v, context.meant(v)) for v in (op.left, op.right))
+    return (affine.Min if op.kind == "minsi" else affine.Max)(op.result, exprs, location=op.location)
+
+
+def _with_subscripts(function: Func, known: Mapping[Value, Affine]) -> Func:
+    """The function with affine subscripts of what is accessed at places that are affine now, as far as they may be."""
+    positions = positions_of(function)
+
+    def rule(op: Op) -> Op | None:
+        if not isinstance(op, memref.Load | memref.Store) or known.keys().isdisjoint(op.indices):
+            return None
+        index = tuple(known.get(v, Affine.of(v)) for v in op.indices)
+        if not are_valid(index, positions):
+            return None
+        if isinstance(op, memref.Load):
+            return affine.Load(op.result, op.memref, index, location=op.location, attributes=op.attributes)
+        return affine.Store(op.value, op.memref, index, location=op.location, attributes=op.attributes)
+
+    made = rewrite(function, rule)
+    read = {v for op in walk(made) for v in op.reads()}
+    unused = known.keys() - read
+    return rewrite(made, lambda op: () if isinstance(op, affine.Apply) and op.result in unused else None)
 
 
 def _without_idle(function: Func, touched: Collection[Value], gone: dict[Value, Fate]) -> Func:
@@ -174,7 +226,7 @@ def _decided(op: affine.If, context: Context, values: dict[Value, Value]) -> Blo
 
 def _divides(op: affine.Access, touched: Collection[Value]) -> bool:
     """Whether an access has quotients over the counters of loops that were touched."""
-    quotients = (atom for e in op.index for atom, _ in e.terms if isinstance(atom, FloorDiv))
+    quotients = (part for e in op.index for part in parts_of(e) if isinstance(part, FloorDiv))
     return any(value in touched for atom in quotients for value in atom.reads)
 
 

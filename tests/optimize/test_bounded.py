@@ -120,7 +120,14 @@ def test_places_are_known_before_the_loop_and_few():
             a[i] = 1.0
 
     @af.kernel
-    def many(a: af.f32[N]):
+    def many(a: af.f32[N], p: af.index, q: af.index, r: af.index, s: af.index, t: af.index, u: af.index, v: af.index):
+        with af.for_(N) as i:
+            for k in (p, q, r, s, t, u, v):
+                with af.if_(i < k):
+                    a[i] += 1.0
+
+    @af.kernel
+    def early(a: af.f32[N]):
         with af.for_(N) as i:
             for k in range(9):
                 with af.if_(i < 10 * k):
@@ -130,9 +137,11 @@ def test_places_are_known_before_the_loop_and_few():
         with pytest.raises(UnfitError):
             bounded.take(Schedule(kernel), "i", Options(AVX2))
     made, said, roots = bounded.take(Schedule(many), "i", Options(AVX2))
-    assert len(roots) == bounded.MOST, "nothing is left of the last part"
+    assert len(roots) == bounded.MOST + 1
     assert said.count(" at ") == bounded.MOST
-    a, b = np.zeros(100, np.float32), np.zeros(100, np.float32)
-    many(a)
-    made.kernel()(b)
+    a, b, places = np.zeros(100, np.float32), np.zeros(100, np.float32), (3, 90, 40, 41, 200, -5, 7)
+    many(a, *places)
+    made.kernel()(b, *places)
     assert a.tolist() == b.tolist()
+    _, said, roots = bounded.take(Schedule(early), "i", Options(AVX2))
+    assert said.endswith(": i at 80"), "what is before runs at most 80 times"

@@ -1,25 +1,44 @@
-"""Loops whose counters conditions ask about, or bounds of loops inside: in parts, in each of which the answer stays."""
+"""Index-set splitting: loops in parts, in each of which conditions, bounds and clamped subscripts are decided."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
+from itertools import combinations
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
-from affdsl.ir.expr import Affine, Product, Value, parts_of
+from affdsl.ir.expr import Affine, FloorDiv, Product, Value, parts_of
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
-from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.nests import counts_inside, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
 
-MOST = 4
+MOST = 6
 """At so many places the loops of a nest are split, which makes one more loop each."""
-Place = tuple[int, str, Index]
-"""How many loops are around a loop, its name, and the first iteration of the second part."""
+
+
+class Place(FrozenValue):
+    """Where a loop may be split.
+
+    Attributes
+    ----------
+    depth
+        How many loops are around it.
+    long
+        How many of these, of it and those inside grow with sizes.
+    at
+        The first iteration of the second part.
+    """
+
+    depth: int
+    long: int
+    name: str
+    at: Index
 
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[str]]:
@@ -28,9 +47,14 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
         for i < N: { if 1 <= i < N - 1: S(i) else: T(i) }
             ->   for i < 1: T(i);   for 1 <= i < N - 1: S(i);   for N - 1 <= i: T(i)
 
-    Vectors then need no masks, and no iteration asks. Where a bound of the innermost loop is the smaller or larger of
-    two numbers, loops around are split where that changes: in each part there is one. On several threads the outermost
-    loop stays whole, of which they take shares. Raises UnfitError where there is no such place.
+    Vectors then need no masks, and no iteration asks. Where a bound of the innermost loop or a subscript is the smaller
+    or larger of two numbers, loops are split where that changes: in each part there is one. Subscripts that wrap around
+    at the ends of a loop do not do so inside. On several threads the outermost loop stays whole, of which they take
+    shares. Raises UnfitError where there is no such place.
+
+    References
+    ----------
+    Griebl, Feautrier and Lengauer, "Index set splitting", IJPP 2000.
     """
     made, roots, said = copy(s), [root], list[str]()
     others = {row.names[0] for row in s.loops() if row.depth == 0 and row.names[0] != root}
@@ -38,16 +62,21 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
     tried: set[tuple[str, str]] = set()
 
     def is_new(place: Place) -> bool:
-        return (first_part.get(place[1], place[1]), str(place[2])) not in tried
+        return (first_part.get(place.name, place.name), str(place.at)) not in tried
 
-    def order(place: Place) -> tuple[int, int]:
-        return place[0], len(place[2].expr.terms)  # outermost first; numbers, which come early, before sizes
+    def order(place: Place) -> tuple[int, int, int]:
+        """What runs most first, and outermost; numbers, which come early, before sizes."""
+        return -place.long, place.depth, len(place.at.expr.terms)
 
+    long = 0
     while len(said) < MOST:
         places = [place for place in _places(made, roots, options) if is_new(place)]
+        long = max([long, *(place.long for place in places)])
+        places = [place for place in places if place.long == long]  # the ends themselves take little of the time
         if not places:
             break
-        _, name, at = min(reversed(places), key=order)
+        place = min(reversed(places), key=order)
+        name, at = place.name, place.at
         tried.add((first_part.get(name, name), str(at)))
         before = {row.names[0]: row.depth for row in made.loops()}
         try:
@@ -69,32 +98,59 @@ def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[P
     for nest in nests(s):
         if nest.name(nest.innermost) not in inside or nest.has_vectors:
             continue
-        loops = nest.loops
+        loops, counts = nest.loops, counts_inside(s, nest.loops[0])
+        long = sum(counts[loop.iv].high is None for loop in loops)
         for depth, loop in enumerate(loops):
             if options.threads > 1 and not depth and len(loops) > 1:
                 continue
             known = {v: v.hint for v in s.function.args} | {each.iv: nest.name(each) for each in loops[:depth]}
             named = (_named(change, known) for change in _changes(loop, nest.innermost))
-            yield from ((depth, nest.name(loop), at) for at in named if at is not None and not _is_before(at, loop))
+            found = (at for at in named if at is not None and not _is_outside(at, loop))
+            yield from (Place(depth, long, nest.name(loop), at) for at in found)
 
 
-def _is_before(at: Index, loop: affine.For) -> bool:
-    """Whether a loop is known to begin no earlier than at a number."""
-    apart = (low - at.expr for low in loop.lower)
-    return any(each.is_constant and each.constant >= 0 for each in apart)
+def _is_outside(at: Index, loop: affine.For) -> bool:
+    """Whether a loop is known to begin no earlier than at a number, or to end no later."""
+    begun, ended = (low - at.expr for low in loop.lower), (at.expr - high for high in loop.upper)
+    return any(each.is_constant and each.constant >= 0 for each in (*begun, *ended))
 
 
 def _changes(loop: affine.For, innermost: affine.For) -> Iterator[Affine]:
-    """The iterations of a loop from which on a condition in it, or which bound of the innermost counts, is another."""
+    """The iterations of a loop from which on a condition in it, a bound of the innermost or a subscript is another."""
     for op in walk(loop):
         if isinstance(op, affine.If):
             for constraint in op.condition:
                 first = _first(loop.iv, constraint.expr)
                 if first is not None:
                     yield from (first + 1, first) if constraint.equality else (first,)
+        elif isinstance(op, affine.Min | affine.Max):
+            sign = 1 if isinstance(op, affine.Max) else -1
+            for one, other in combinations(op.exprs, 2):
+                if loop.iv not in one.values():  # what moves decides as long as it may
+                    one, other = other, one
+                first = _first(loop.iv, (one - other) * sign)
+                if first is not None:
+                    yield first
+        elif isinstance(op, affine.Load | affine.Store):
+            yield from _wraps(loop, op)
     for bounds in (innermost.lower, innermost.upper) if innermost.step == 1 else ():
         if len(bounds) == 2 and (first := _first(loop.iv, bounds[0] - bounds[1])) is not None:
             yield first
+
+
+def _wraps(loop: affine.For, op: affine.Load | affine.Store) -> Iterator[Affine]:
+    """The iterations of a loop from which on a subscript wraps around, which it does at the ends: A[(i + 1) mod N]."""
+    if len(loop.lower) != 1 or len(loop.upper) != 1:
+        return
+    trips = loop.upper[0] - loop.lower[0]
+    quotients = (atom for expr in op.index for atom in parts_of(expr) if isinstance(atom, FloorDiv))
+    for atom in quotients:
+        divisor = Affine.of(atom.divisor)
+        if loop.iv in atom.dividend.values() and (trips - divisor).is_constant:
+            for turn in (Affine(), divisor):
+                first = _first(loop.iv, atom.dividend - turn)
+                if first is not None:
+                    yield first
 
 
 def _first(iv: Value, expr: Affine) -> Affine | None:
