@@ -17,6 +17,8 @@ USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
 """Bytes of the caches of a machine that nobody asked: the nearest, the second and the last one."""
 LINE = 64
 """Bytes of a line of the caches."""
+PAGE = 4 << 10
+"""Bytes of a page of memory, and between lines that have one place in the nearest cache, as on x86."""
 USUAL_RATES = (32.0, 12.0, 5.0)
 """Bytes a cycle that come to the nearest cache from the second one, from the last one, and from memory."""
 
@@ -66,6 +68,8 @@ class Machine(FrozenValue):
         The same where a vector is loaded of which a part was stored just before: it waits until that is in the cache.
     masked_store
         How long a store under a mask takes.
+    pages
+        How many pages are known at once without a second look, and `lookup` how much time one takes.
     window
         How many operations are looked at beyond the oldest one that waits.
     miss
@@ -92,6 +96,8 @@ class Machine(FrozenValue):
     forward: float = 5.0
     blocked: float = 20.0
     masked_store: float = MASKED_STORE
+    pages: int = 64
+    lookup: float = 2.5
     window: float = 200.0
     miss: float = 15.0
     wake: float = 6000.0

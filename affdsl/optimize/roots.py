@@ -29,6 +29,7 @@ from affdsl.optimize.recipes import (
     short,
     strips,
     sweeps,
+    transposed,
     turns,
     unrolled,
     vectors,
@@ -341,7 +342,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             done.update(covered)
             continue
         early = (lines.take_carried, strips.take_early, vectors.take)
-        book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
+        book = (*early, lines.take, strips.take, jammed.take, transposed.take, scheduled.take)
         s, said, fits = _first(s, name, book, options)
         notes, none_fits = [*notes, *said], none_fits and not fits
     if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):

@@ -16,12 +16,12 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
-from affdsl.optimize.machine import Machine
+from affdsl.optimize.machine import PAGE, Machine
 from affdsl.optimize.model.autovectorized import lanes_by_compiler
 from affdsl.optimize.model.chains import cycles_waiting
 from affdsl.optimize.model.compiled import blocked_loads, done_each_time, has_loops, stride_of, times_unrolled
 from affdsl.optimize.model.moving import Moving
-from affdsl.optimize.model.sizes import element_of, registers_of
+from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
 from affdsl.optimize.model.units import Units, units_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
 
@@ -34,6 +34,8 @@ BESIDE = 2
 """Registers that a loop needs beside those that it carries."""
 SELDOM = 0.25
 """How often a branch is not foreseen on which data decides."""
+SHUFFLES = {2: 1.0, 3: 3.0, 4: 1.0}
+"""Moves of lanes for an element, by how many elements lie between two of them: compilers shuffle these together."""
 WHILE = 100
 """How often a loop runs whose data say so."""
 
@@ -159,7 +161,7 @@ class Computing:
         if not isinstance(op, affine.For) or has_loops(op.body):
             return entered + self._block(op.body, inside)
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
-        units = self._of_iteration(op, inside, both=wide > 1)
+        units = self._of_iteration(op, inside, trips, both=wide > 1)
         if wide > 1:
             units.lost = 0.0  # what branches would do is chosen by masks
             vectors = trips // wide + trips % wide
@@ -168,13 +170,14 @@ class Computing:
         waiting = cycles_waiting(op, self.machine) / at_once
         return entered + inside.total * max(self.machine.turn, units.cycles(self.machine), waiting)
 
-    def _of_iteration(self, loop: affine.For, inside: Lanes, *, both: bool) -> Units:
-        """What an iteration takes, on average; `both` if vectors do what either side of a condition does."""
+    def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, *, both: bool) -> Units:
+        """What one of so many iterations takes; `both` if vectors do what either side of a condition does."""
         floats = (v.type for v in loop.carried if isinstance(element_of(v.type), FloatType))
         held = sum(registers_of(type, self.machine) for type in floats)
         spilled = max(0.0, held + BESIDE - self.machine.target.registers)
         units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
         units.lost = self.machine.blocked * blocked_loads(loop, self.of)
+        units.lost += self.machine.lookup * self._looked_up(loop, trips)
         self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, both=both)
         return units
 
@@ -186,12 +189,25 @@ class Computing:
                 continue
             units.add(units_of(op, self.machine, self.of.maker), share)
             stride = abs(stride_of(op, loop, self.of) or 0) if isinstance(op, affine.Load) else 0
-            units.moves += share * {2: 1.0, 3: 3.0, 4: 1.0}.get(stride, 0.0)  # compilers shuffle them together
+            units.moves += share * SHUFFLES.get(stride, 0.0)
             for part, chosen, often in self._parts(op, lanes):
                 times = 1.0 if both and isinstance(op, scf.If) else often
                 self._add(loop, part, share * times, chosen, done, units, both=both)
             if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):
                 units.lost += share * SELDOM * self.machine.miss
+
+    def _looked_up(self, loop: affine.For, trips: float) -> float:
+        """How often an iteration is at a page that is not known at once, where all of them are at many pages."""
+        places: dict[object, affine.Access] = {}
+        for op in walk(loop):
+            if isinstance(op, affine.Access) and op.index:
+                last = op.index[-1]
+                places.setdefault((op.memref, op.index[:-1], last - last.constant), op)
+        found = 0.0
+        for op in places.values():
+            bytes = abs(stride_of(op, loop, self.of) or 0) * loop.step * bits_of(op.memref.type) / 8
+            found += min(1.0, bytes / PAGE) if trips * bytes > self.machine.pages * PAGE else 0.0
+        return found
 
     def _parts(self, op: Op, lanes: Lanes) -> list[tuple[Block, Lanes, float]]:
         """The blocks of an operation, in which lanes they run, and how often."""

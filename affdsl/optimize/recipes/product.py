@@ -13,7 +13,7 @@ from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
-from affdsl.optimize.machine import USUAL_CACHES
+from affdsl.optimize.machine import PAGE, USUAL_CACHES
 from affdsl.optimize.nests import Nest, bits_in_register, nests, unfit_where_refused, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
@@ -30,8 +30,6 @@ AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
 TERMS = 64
 """A tile has a multiple of so many terms, as many sizes do: the last tile has at least so many then."""
-PAGE = 4 << 10
-"""How many bytes a page of memory has, usually."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
