@@ -105,3 +105,24 @@ def test_few_terms_are_not_summed_in_more_lanes_than_there_are_terms():
         return Candidate("", kernel.schedule, before, (), AVX2).ratio
 
     assert ratio(free) <= 1.12 * ratio(strict)
+
+
+@pytest.mark.parametrize("target", ["sse4.2", "avx2", "avx512"])
+def test_what_one_nest_leaves_in_lanes_is_no_part_of_another(target):
+    @af.kernel
+    def total_and_row(x: af.i64[N], y: af.f32[N]):
+        total = af.var(af.i64(0))
+        with af.for_(N) as i:
+            total += x[i]
+        with af.for_(N) as j:
+            y[j] = y[j] * af.f32(total)
+
+    found = total_and_row.optimize(target, threads=1)
+    before = af.Schedule(total_and_row).scalar_replace("i").vectorize("i", 64)
+    after = af.Schedule(total_and_row).scalar_replace("i").vectorize("i", 64).vectorize("j", 8)
+    machine = usual(targets()[target])
+    assert Candidate("steps", after, before, ("done",), machine).ratio > 0, "it is known"
+    x, y, expected = np.arange(77), np.ones(77, "f4"), np.ones(77, "f4")
+    found.interpret(x, y)
+    total_and_row.interpret(x, expected)
+    np.testing.assert_array_equal(y, expected)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from affdsl.codegen.c.emit import in_registers
-from affdsl.ir.core import Op
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
@@ -53,7 +53,7 @@ def cycles(s: Schedule, machine: Machine, size: int = SIZE) -> float:
 def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = SIZE, *, near: bool = False) -> float:
     """The same of some nests of a schedule; `near` if all that they touch is in the nearest cache."""
     function = s.function
-    body = tuple(op for op in function.body if op in nests or not any(op.blocks()))
+    body = tuple(_without_other_nests(function.body, nests))
     others = [op for op in s.module.body if op is not function]
     module = in_registers(Module((*others, with_fields(function, body=body))), machine.target.width)
     function = module.functions[-1]
@@ -66,3 +66,14 @@ def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = 
     model = Model(module, known | lines_begin(module), shapes, machine)
     whole = (op for op in function.body if any(op.blocks()))
     return sum(model.computing(op) if near else model.of(op).cycles for op in whole)
+
+
+def _without_other_nests(block: Block, nests: Collection[Op]) -> Iterator[Op]:
+    """Some nests of a block, and what stands beside them and is made of no other nest: what such a one leaves in lanes
+    is put together behind it."""
+    gone = set[Value]()
+    for op in block:
+        if op in nests or not (any(op.blocks()) or gone.intersection(op.reads())):
+            yield op
+        else:
+            gone.update(op.defines())
