@@ -63,7 +63,13 @@ def test_other_loops_run_around_the_blocks():
     np.testing.assert_array_equal(b, a.T)
 
 
-@pytest.mark.parametrize("kernel", [mirrored, waiting], ids=lambda kernel: kernel.name)
+@af.kernel
+def triangle(a: af.f64[N, N], b: af.f64[N, N]):
+    with af.for_(N) as i, af.for_(i) as j:
+        b[j, i] = a[i, j]
+
+
+@pytest.mark.parametrize("kernel", [mirrored, waiting, triangle], ids=lambda kernel: kernel.name)
 def test_it_is_for_other_arrays_along_both_loops(kernel):
     s = Schedule(kernel)
     with pytest.raises(UnfitError):

@@ -11,6 +11,7 @@ from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
+from affdsl.optimize.recipes.product import is_tied
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.schedule import Schedule
@@ -27,7 +28,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     Whatever loop is innermost, one of the arrays is accessed in another line each time; in a block a line is used as a
     whole while the nearest cache has it, also where rows are a power of two apart. It takes nests of which no iteration
     waits for another one, and where one loop is along what is stored alone and another one along what is loaded alone:
-    a sum of a matrix and its mirror image is quicker row by row. Raises UnfitError.
+    a sum of a matrix and its mirror image is quicker row by row, and so is a triangle of a small one. Raises
+    UnfitError.
 
     References
     ----------
@@ -37,7 +39,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError
     for inner, outer in permutations(nest.band, 2):
         stored, loaded = (_along(nest, loop, other) for loop, other in ((inner, outer), (outer, inner)))
-        if {a.kind for a in stored} == {"write"} and {a.kind for a in loaded} == {"read"}:
+        is_pair = {a.kind for a in stored} == {"write"} and {a.kind for a in loaded} == {"read"}
+        if is_pair and not is_tied(inner, outer):
             break
     else:
         raise UnfitError
