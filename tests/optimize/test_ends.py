@@ -85,7 +85,7 @@ def _has_vectors(loop):
 def test_it_leaves_the_same_for_each_size(kernel):
     found = kernel.optimize(threads=1)
     flat = len(kernel.func.args) == 3
-    for n in (1, 2, 3, 4, 5, 7, 16, 33, 70):
+    for n in (1, 2, 3, 4, 5, 16, 37):
         if kernel is stored and n < 2:
             continue
         shape = (n,) if flat else (n, n + 1 if n % 3 else 2 * n)

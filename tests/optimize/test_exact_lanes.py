@@ -56,6 +56,7 @@ EXTREMES = {
     for name, function in (("max", af.max), ("min", af.min), ("fmax", af.fmax), ("fmin", af.fmin))
     for type in (af.f32, af.f64)
 }
+BY_TURNS = ("max f32", "min f64", "fmax f64", "fmin f32", "max f64", "min f32", "fmax f32", "fmin f64")
 
 
 def hard(n, dtype, seed):
@@ -70,13 +71,13 @@ def hard(n, dtype, seed):
 
 
 @pytest.mark.parametrize("target", ["native", *some(["avx512", "avx2", "sse4.2"], 1)])
-@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("name", some(BY_TURNS, 4))
 def test_extremes_are_made_in_lanes_to_the_bit(name, target):
     kernel = EXTREMES[name]
     found = kernel.optimize(threads=1, target=target)
     assert _has_vectors(found)
     dtype = "f4" if "f32" in name else "f8"
-    for n in (1, 2, 9, 31, 64, 131):
+    for n in (1, 9, 131):
         for seed in range(4):
             x, expected, o = hard(n, dtype, seed), np.zeros(2, dtype), np.zeros(2, dtype)
             run(kernel.func, n, x, expected, module=kernel.module)
@@ -178,14 +179,14 @@ SEARCHES = {
 }
 
 
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("name", some(["two", "all", "false", "wide", "true", "any", "number"], 4))
 def test_what_is_found_is_found_in_lanes(name):
     kernel = SEARCHES[name]
     found = kernel.optimize(threads=1)
     assert _has_vectors(found)
     masked = af.Schedule(kernel).scalar_replace("i").vectorize("i", 8, tail="masked").kernel()
     dtype = {"i1": "?", "i32": "i4", "f64": "f8", "f32": "f4"}[str(kernel.func.args[2].type.element)]
-    for n in (1, 3, 8, 17, 40, 100):
+    for n in (1, 8, 17, 100):
         x = np.random.default_rng(n).random(n, np.float32)
         for limit in (-1.0, 0.5, float(x.max()), np.float32(np.sort(x)[-2:][0]), 2.0):
             expected = np.zeros(1, dtype)

@@ -73,7 +73,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if nest.has_vectors:
         raise UnfitError("it has vectors already")
     if (most := counts_inside(s, nest.loops[0])[nest.innermost.iv].high) is not None and most <= FEW:
-        raise UnfitError(f"it runs at most {most} times")
+        raise UnfitError(f"it runs {'once' if most == 1 else f'{most} times'} at most")
     best, found = s, nest
     for apart in _distributed(s, nest):
         again = again_in(apart, nest, s)
