@@ -5,6 +5,7 @@ import pytest
 
 import affdsl as af
 from affdsl.optimize.machine import usual
+from affdsl.optimize.model.schedules import cycles_of, standing_in
 from affdsl.optimize.options import targets
 from affdsl.optimize.search import SLOWER, Candidate, first_that_pays
 
@@ -126,3 +127,21 @@ def test_what_one_nest_leaves_in_lanes_is_no_part_of_another(target):
     found.interpret(x, y)
     total_and_row.interpret(x, expected)
     np.testing.assert_array_equal(y, expected)
+
+
+def test_each_nest_is_asked_about_alone():
+    """Also one that reads the lanes that another one has left, which are those of several registers."""
+
+    @af.kernel
+    def lanes(x: af.f32[16], y: af.f32[N]):
+        with af.for_(N, iter_args=af.vector_load(x, 0, 16)) as (_, found):
+            af.yield_(found + found)
+        with af.for_(N) as j:
+            af.vector_store(found, x, 0)
+            y[j] = y[j] * x[3]
+
+    steps = af.Schedule(lanes)
+    first, second = standing_in(steps)
+    alone = [cycles_of(steps, [nest], AVX2) for nest in (first, second)]
+    assert all(cycles > 0 for cycles in alone)
+    assert sum(alone) == pytest.approx(cycles_of(steps, [first, second], AVX2))

@@ -64,16 +64,24 @@ def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = 
         if isinstance(v.type, MemRefType) and shape is not None
     }
     model = Model(module, known | lines_begin(module), shapes, machine)
-    whole = (op for op in function.body if any(op.blocks()))
-    return sum(model.computing(op) if near else model.of(op).cycles for op in whole)
+    whole = zip((op for op in body if any(op.blocks())), (op for op in function.body if any(op.blocks())), strict=True)
+    asked = [split for op, split in whole if op in nests]  # vectors in it are split, and it stands where it stood
+    return sum(model.computing(op) if near else model.of(op).cycles for op in asked)
 
 
 def _without_other_nests(block: Block, nests: Collection[Op]) -> Iterator[Op]:
-    """Some nests of a block, and what stands beside them and is made of no other nest: what such a one leaves in lanes
-    is put together behind it."""
+    """Some nests of a block, all that they read, and what stands beside them and is made of no other nest.
+
+    What a nest leaves in lanes is put together behind it.
+    """
+    needed, wanted = set[Op](), set[Value]()
+    for op in reversed(block):
+        if op in nests or not wanted.isdisjoint(op.defines()):
+            needed.add(op)
+            wanted.update(v for each in walk(op) for v in each.reads())
     gone = set[Value]()
     for op in block:
-        if op in nests or not (any(op.blocks()) or gone.intersection(op.reads())):
+        if op in needed or not (any(op.blocks()) or gone.intersection(op.reads())):
             yield op
         else:
             gone.update(op.defines())
