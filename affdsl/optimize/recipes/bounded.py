@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
 from itertools import combinations
+from math import prod
 
 from affdsl.frozen import FrozenValue
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, FloorDiv, Product, Value, parts_of
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
@@ -20,6 +21,9 @@ from affdsl.schedule.spelling import literal
 
 MOST = 6
 """At so many places the loops of a nest are split, which makes one more loop each."""
+
+LEAST = 256
+"""So many iterations a nest has at least, where sizes are known, for which parts of it pay."""
 
 
 class Place(FrozenValue):
@@ -99,7 +103,10 @@ def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[P
         if nest.name(nest.innermost) not in inside or nest.has_vectors:
             continue
         loops, counts = nest.loops, counts_inside(s, nest.loops[0])
-        long = sum(counts[loop.iv].high is None for loop in loops)
+        most = [counts[loop.iv].high for loop in loops]
+        long = most.count(None)
+        if not long and prod(each or 0 for each in most) < LEAST:
+            continue
         for depth, loop in enumerate(loops):
             if options.threads > 1 and not depth and len(loops) > 1:
                 continue
@@ -123,7 +130,10 @@ def _changes(loop: affine.For, innermost: affine.For) -> Iterator[Affine]:
                 first = _first(loop.iv, constraint.expr)
                 if first is not None:
                     yield from (first + 1, first) if constraint.equality else (first,)
-        elif isinstance(op, affine.Min | affine.Max):
+    index = (memref.Load, memref.Store, arith.Binary)
+    read = {v for op in walk(innermost) if isinstance(op, index) for v in op.reads()}
+    for op in walk(innermost):
+        if isinstance(op, affine.Min | affine.Max) and op.result in read:
             sign = 1 if isinstance(op, affine.Max) else -1
             for one, other in combinations(op.exprs, 2):
                 if loop.iv not in one.values():  # what moves decides as long as it may
