@@ -150,7 +150,7 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
         with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
             both = copy(s).specialize(root, sizes)
             small = both.made[0].names[0]
-            both, others = _with_outer(both, small, options)
+            both, others = _with_outer(both, small, options, near=True)
             if others:
                 made, notes = _apart(both, root, options)
                 said = f"{root} ({row.location}): in blocks, where {literal(sizes)}"
@@ -288,10 +288,10 @@ def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     return made, [f"{root} ({row.location}): {said}"]
 
 
-def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+def _with_outer(s: Schedule, root: str, options: Options, *, near: bool = False) -> tuple[Schedule, Notes]:
     """The schedule with a loop around others on vectors; no notes where that does not pay."""
     row = next(row for row in s.loops() if row.names[0] == root)
-    for recipe in (outer.take, parted.take):
+    for recipe in (partial(outer.take, near=near), parted.take):
         with suppress(UnfitError):
             made, said = recipe(s, root, options)
             break

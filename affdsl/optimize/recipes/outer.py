@@ -22,14 +22,15 @@ OPERATIONS = 2
 """How many operations inside of a loop run at once on all vectors, for each register."""
 
 
-def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+def take(s: Schedule, root: str, options: Options, *, near: bool = False) -> tuple[Schedule, str]:
     """The schedule with vectors of a loop around others, along which all that they access lies in rows.
 
         for i: { t = 0; for k: t += A[k] * B[i + k]; C[i] = t }
 
     No sum is made in another order, and no iteration of a loop inside waits for a lane. Where loops inside run along
     rows as well, and sum up nothing, they are the better choice, unless one reads what another has summed up: a strip
-    of an array is then near when it is read again, and the whole array would not be. Raises UnfitError.
+    of an array is then near when it is read again, and the whole array would not be. So they are not where all that is
+    accessed is `near` anyway: there sums in registers are better. Raises UnfitError.
 
     References
     ----------
@@ -43,7 +44,11 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         held = [nest for nest in found if loop in (*nest.around, *nest.band)]
         if not all(_lies_in_rows(nest, loop) for nest in held):
             continue
-        if not _reads_again(held, loop) and all(vectors.runs_along_rows(s, nest, options) for nest in held):
+        if (
+            not near
+            and not _reads_again(held, loop)
+            and all(vectors.runs_along_rows(s, nest, options) for nest in held)
+        ):
             raise UnfitError("the loops inside run along rows")
         if any(_is_spared(nest.innermost) for nest in held):
             raise UnfitError("conditions spare most iterations a division, which all lanes would make")
