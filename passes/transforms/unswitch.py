@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
@@ -12,6 +13,7 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Term, Value, parts_of
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
+from affdsl.ir.verifier.positions import Positions
 from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.loops.nests import loop_of
@@ -57,9 +59,9 @@ def unswitch(function: Func, iv: Value, *, module: Module | None = None) -> Func
     """
     what = f"unswitch loop {shown(iv)}"
     loop = loop_of(function, iv, what)
-    reason = ""
+    reason, inside = "", Inside(function, loop)
     for path in conditions_in((loop,), ()):
-        reason_here = obstacle(function, path, loop)
+        reason_here = obstacle(function, path, loop, inside)
         if not reason_here:
             return unswitched(function, path)
         reason = reason or reason_here
@@ -77,13 +79,40 @@ def conditions_in(block: Block, around: Path) -> Iterator[Path]:
             yield (*around, op)
 
 
-def obstacle(function: Func, path: Path, outermost: Op) -> str:
+class Inside(Frozen):
+    """What is asked of a loop for each of the conditions in it, found once."""
+
+    function: Func
+    loop: Op
+
+    @cached_property
+    def defined(self) -> set[Value]:
+        """All that is defined inside, with the counter."""
+        return defined_inside(self.loop)
+
+    @cached_property
+    def applies(self) -> dict[Value, Term]:
+        """What affine.apply computes inside."""
+        return {op.result: op.expr for op in walk(self.loop) if isinstance(op, affine.Apply)}
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Where values may stand in conditions."""
+        return positions_of(self.function)
+
+    @cached_property
+    def is_long(self) -> bool:
+        """Whether twice as many operations are too many."""
+        return 2 * operations_in((self.loop,)) > MOST_OPERATIONS
+
+
+def obstacle(function: Func, path: Path, outermost: Op, inside: Inside | None = None) -> str:
     """Why the condition at the end of a path cannot be asked before an operation around it; empty if it can."""
     *around, last = path
     assert isinstance(last, affine.If)
-    condition = _composed(last.condition, path)
-    inside = defined_inside(outermost)
-    known_inside = [v for c in condition for v in c.values() if v in inside]
+    inside = inside or Inside(function, outermost)
+    condition = _composed(last.condition, inside.applies)
+    known_inside = [v for c in condition for v in c.values() if v in inside.defined]
     if known_inside:
         return f"its condition depends on {shown(known_inside[0])}, which is only known inside"
     if any(may_fail(c.expr) for c in condition):
@@ -91,26 +120,21 @@ def obstacle(function: Func, path: Path, outermost: Op) -> str:
     others = [op for op in around[around.index(outermost) :] if not isinstance(op, CROSSED)]
     if others:
         return f"it stands inside of {others[0].name or 'an operation that is not known'}"
-    if not are_valid([c.expr for c in condition], positions_of(function)):
+    if not are_valid([c.expr for c in condition], inside.positions):
         return "its condition reads what may not stand in one"
-    if 2 * operations_in((outermost,)) > MOST_OPERATIONS:
+    if inside.is_long:
         return f"that makes more than {MOST_OPERATIONS} operations"
     return ""
 
 
-def _composed(condition: Sequence[Constraint], path: Path) -> tuple[Constraint, ...]:
+def _composed(condition: Sequence[Constraint], applies: Mapping[Value, Term]) -> tuple[Constraint, ...]:
     """A condition with what affine.apply computes on the way to it written out."""
-    applies: dict[Value, Term] = {}
-    for outer, inner in pairwise(path):
-        for block in outer.blocks():
-            if not any(op is inner for op in block):
-                continue
-            for op in block:
-                if op is inner:
-                    break
-                if isinstance(op, affine.Apply):
-                    applies[op.result] = op.expr.substitute(applies)
-    return tuple(c.substitute(applies) for c in condition)
+    found: list[Constraint] = []
+    for constraint in condition:
+        while computed := {v: applies[v] for v in constraint.values() if v in applies}:
+            constraint = constraint.substitute(computed)
+        found.append(constraint)
+    return tuple(found)
 
 
 def may_fail(expr: Affine) -> bool:
@@ -122,8 +146,9 @@ def unswitched(function: Func, path: Path) -> Func:
     """The function with the last operation of a path, a condition, around the first one."""
     outermost, last = path[0], path[-1]
     assert isinstance(last, affine.If)
+    condition = _composed(last.condition, Inside(function, outermost).applies)
     then, orelse = _with_block(outermost, last, last.then), _with_block(outermost, last, last.orelse)
-    return with_loop(function, outermost, [either(_composed(last.condition, path), then, orelse, last)])
+    return with_loop(function, outermost, [either(condition, then, orelse, last)])
 
 
 def either(condition: tuple[Constraint, ...], then: Op, orelse: Op, like: Op) -> affine.If:
