@@ -35,7 +35,7 @@ BESIDE = 2
 SELDOM = 0.25
 """How often a branch is not foreseen on which data decides."""
 SHUFFLES = {2: 1.0, 3: 3.0, 4: 1.0}
-"""Moves of lanes for an element, by how many elements lie between two of them: compilers shuffle these together."""
+"""Moves of lanes for an element that is loaded, by the stride in elements: compilers shuffle these together."""
 WHILE = 100
 """How often a loop runs whose data say so."""
 

@@ -72,7 +72,7 @@ def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = 
 def _without_other_nests(block: Block, nests: Collection[Op]) -> Iterator[Op]:
     """Some nests of a block, all that they read, and what stands beside them and is made of no other nest.
 
-    What a nest leaves in lanes is put together behind it.
+    What puts together the lanes that another nest leaves stands behind that one, and is left out with it.
     """
     needed, wanted = set[Op](), set[Value]()
     for op in reversed(block):

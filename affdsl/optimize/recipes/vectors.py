@@ -57,7 +57,7 @@ SHORT = 8
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 FEW = 2
-"""A loop that never runs more often stays as it is."""
+"""A loop that runs so many times at most stays as it is."""
 AHEAD = 4
 """How many vectors of a loop that waits for memory are straight code: more loads are on their way at once."""
 IN_ORDER = 4.0
