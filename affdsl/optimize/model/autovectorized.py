@@ -33,7 +33,8 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     if loop.step != 1 or any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
         return 1
     known, always = variables(ops, of), {*_always_stored(loop.body)}
-    if any(_stays_scalar(each, loop, of, known, always) for each in ops):
+    before = known.difference(v for each in ops for v in each.defines())
+    if any(_stays_scalar(each, loop, of, known, before, always) for each in ops):
         return 1
     if not all(map(_is_reduced, loop.carried, _yielded(loop, of))) or _is_carried(loop, known):
         return 1
@@ -70,8 +71,13 @@ def _always_stored(block: Block) -> Iterator[Place]:
             yield from {*_always_stored(first)} & {*_always_stored(second)}
 
 
-def _stays_scalar(op: Op, loop: affine.For, of: Iterations, known: set[Value], always: set[Place]) -> bool:
-    """Whether an operation keeps a loop from vectors: a function, a quotient of integers, a store that may not be."""
+def _stays_scalar(
+    op: Op, loop: affine.For, of: Iterations, known: set[Value], before: set[Value], always: set[Place]
+) -> bool:
+    """Whether an operation keeps a loop from vectors: a function, a quotient of integers, a store that may not be.
+
+    Of the known variables some are from before the loop.
+    """
     if isinstance(op, math.Unary | math.Binary):
         return op.kind not in _SIMPLE
     if isinstance(op, memref.Load | memref.Store | func.Call | scf.While | affine.For | affine.Parallel):
@@ -83,7 +89,7 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, known: set[Value], a
     if isinstance(op, scf.If) and any(isinstance(each, scf.If) for block in op.blocks() for each in block):
         return True
     if isinstance(op, scf.If | affine.If):
-        if _keeps_the_last(op, loop, known):
+        if _keeps_the_last(op, before):
             return True
         stores = (each for each in walk(op) if isinstance(each, affine.Store) and each.memref not in known)
         return any((each.memref, each.index) not in always for each in stores)
@@ -92,12 +98,11 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, known: set[Value], a
     return getattr(op, "kind", "") in _SCALAR
 
 
-def _keeps_the_last(op: scf.If | affine.If, loop: affine.For, known: set[Value]) -> bool:
+def _keeps_the_last(op: scf.If | affine.If, before: set[Value]) -> bool:
     """Whether a condition decides if a variable from before the loop gets a number that its old one is no part of."""
-    inside = {v for each in walk(loop) for v in each.defines()}
     loaded = {each.memref for each in walk(op) if isinstance(each, affine.Load)}
     stored = {each.memref for each in walk(op) if isinstance(each, affine.Store)}
-    return bool((stored & known) - loaded - inside)
+    return bool((stored & before) - loaded)
 
 
 def _moves_with(op: affine.If, loop: affine.For) -> bool:
@@ -107,12 +112,12 @@ def _moves_with(op: affine.If, loop: affine.For) -> bool:
 
 def _is_carried(loop: affine.For, known: set[Value]) -> bool:
     """Whether an iteration uses a float that one before has left in a variable."""
-    stored = {op.memref for op in walk(loop) if isinstance(op, affine.Store)}
+    kept = known.intersection(op.memref for op in walk(loop) if isinstance(op, affine.Store))
     written: set[Value] = set()
     for op in loop.body:
         written |= {op.memref} if isinstance(op, affine.Store) else set()
         loads = (each for each in walk(op) if isinstance(each, affine.Load) and isinstance(each.result.type, FloatType))
-        if any(each.memref in (known & stored) - written for each in loads):
+        if any(each.memref in kept and each.memref not in written for each in loads):
             return True
     return False
 
