@@ -126,7 +126,7 @@ from .lang.vectors import vector_store as vector_store
 from .lang.whiles import while_ as while_
 from .mlir.readers import parse as parse
 from .mlir.scanner import ParseError as ParseError
-from .optimize.recipes.unfit import RecipeWarning as RecipeWarning
+from .optimize.unfit import RecipeWarning as RecipeWarning
 from .passes.analysis.dependence import AnalysisWarning as AnalysisWarning
 from .passes.analysis.graph import GraphError as GraphError
 from .passes.analysis.polyhedral import UnknownError as UnknownError

@@ -25,7 +25,7 @@ from affdsl.kernel import Kernel
 from affdsl.lang.derived import all_called
 from affdsl.lang.source import assigned_name, here
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import RecipeWarning
+from affdsl.optimize.unfit import RecipeWarning
 
 if TYPE_CHECKING:
     from affdsl.schedule.schedule import Schedule

@@ -10,7 +10,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import loop_called, names_in, nests
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import Schedule
 

@@ -17,7 +17,7 @@ from affdsl.ir.semantics import LIBM_BINARY, LIBM_UNARY
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, VectorType
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop

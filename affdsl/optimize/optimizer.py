@@ -16,16 +16,18 @@ from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
-from affdsl.optimize import roots, versions
+from affdsl.optimize import recipes, versions
 from affdsl.optimize.decision import Decided
+from affdsl.optimize.innermost import Notes
 from affdsl.optimize.machine import usual
+from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import bits_in_register, names_in, nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
-from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
-from affdsl.optimize.roots import Notes
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
+from affdsl.optimize.threads import sharing
+from affdsl.optimize.unfit import RecipeWarning, UnfitError, in_one_line
+from affdsl.optimize.vector import inner_loops
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.parallelism import first_in_the_way
@@ -73,45 +75,31 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
-    finished: set[str] = set()
-    beside: set[str] = set()
+    finished, sequential, small = frozenset[str](), frozenset[str](), ""
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
-    left_out = options.choices.left_out
-    if "chains" not in left_out:
-        with _recipe("chains", notes):
-            made, chained = chains.take(copy(s), options)
-            s = require_short(made, s)
-            notes.append(f"a chain of nests: {chained}")
-            finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
-    if "joined" not in left_out:
-        with _recipe("joined", notes):
-            made, said = joined.take(copy(s), options)
-            s = require_short(made, s)
-            notes += said
-    if "through" not in left_out:
-        with _recipe("through", notes):
-            begun = through.begin(copy(s), options)
-            tried, _, others = _one(begun.schedule, begun.small, _for_small(options))  # while the other one is short
-            made, strips = through.finish(tried, begun, options)
-            s = require_short(made, s)
-            notes += [strips, *others]
-            finished = {row.names[0] for row in s.loops() if row.depth == 0}
-            beside = finished - {begun.strip}
+    for name, recipe in recipes.FOR_KERNELS.items():
+        if name not in options.choices.left_out:
+            with _recipe(name, notes):
+                fused = recipe(copy(s), options)
+                s = require_short(fused.schedule, s)
+                notes += fused.notes
+                finished, sequential = finished | fused.finished, sequential | fused.sequential
+                small = fused.small or small
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
-        s, name, said = _one(s, root, options)
+        s, name, said = _one(s, root, _for_small(options) if root == small else options)
         notes += said
-        stencils |= {place} if name == "sweeps" and not vectors.has_long_vectors(options) else set()
-    small = versions.as_written(s, known)
+        stencils |= {place} if name == "sweeps" and not inner_loops.has_long_vectors(options) else set()
+    written = versions.as_written(s, known)
     for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        notes += [f"{name} ({place}): {said}" for said in ahead.take(s, name, options)]
+        notes += [f"{name} ({place}): {said}" for said in prefetching.take(s, name, options)]
     if options.threads > 1:
-        notes += _in_parallel(s, small | beside)
-    outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
+        notes += _in_parallel(s, written | sequential)
+    outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in written]
     rest = [row for row in outermost if row.location not in stencils]
     for row in rest:
         for verb, kind in _rounding(options):
@@ -190,12 +178,12 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
 def _candidates(s: Schedule, root: str, options: Options, left_out: Notes) -> Iterator[Candidate]:
     """What the recipes that fit make of an outermost loop; those of which a step is refused are noted."""
     machine = usual(options.target)
-    for name in roots.BOOK:
+    for name, recipe in recipes.FOR_LOOPS.items():
         if name in options.choices.left_out:
             continue
         said: Notes = []
         with _recipe(f"{name} of {root}", left_out):
-            made, said = roots.take(name, copy(s), root, options)
+            made, said = recipe(copy(s), root, options)
         if said and is_long(made, s, MOST):
             left_out.append(f"{name} of {root}: left out, since {TOO_LONG}")
         elif said:
@@ -274,7 +262,7 @@ def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
             s.parallel(row.names[0])
             yield f"{row.names[0]} ({row.location}): its iterations run on threads"
         except (IllegalTransform, ScheduleError) as error:
-            within = shared.inside_of(s, row.names[0])
+            within = sharing.inside_of(s, row.names[0])
             said = f"threads share {' and '.join(within)} inside of it" if within else "on one thread"
             yield f"{row.names[0]} ({row.location}): {said}; {in_one_line(error)}"
 

@@ -8,13 +8,15 @@ from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, vector
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, MemRefType, Type, VectorType
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 
 MOST_MORE = 2048
 """By how many operations the recipe for one innermost loop may make a function longer."""
 MOST = 4096
 """By how many any recipe may: gcc 12 takes some seconds for so many."""
+FAR_TOO_LONG = 2 * MOST
+"""So many operations of copies are not even made."""
 CONVERSION = {"bf16": 4, "f16": 12}
 """How many operations of C round a float to a narrower one, or make one of its bits, or its bits of it."""
 
@@ -29,6 +31,15 @@ def require_short(made: Schedule, before: Schedule) -> Schedule:
     if is_long(made, before, MOST):
         raise UnfitError(TOO_LONG)
     return made
+
+
+def require_room(loop: Op, copies: int) -> None:
+    """Raise UnfitError where so many copies of what a loop does are far too long, though they may have parts in common.
+
+    It is asked before they are made: to make them, and to prove that they may run at once, takes long.
+    """
+    if copies * sum(1 for _ in walk(loop)) > FAR_TOO_LONG:
+        raise UnfitError(TOO_LONG)
 
 
 TOO_LONG = f"its code would be longer by more than {MOST} operations"

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import lanes_of, names_in, nests_in
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, list[str]]]
+"""A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
+LEAST_VECTORS = 2
+"""How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
 
 def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | None:
@@ -121,3 +128,38 @@ def _named(arguments: Sequence[object]) -> Iterator[str]:
             yield each
         elif isinstance(each, tuple):
             yield from _named(each)
+
+
+def unless_small(recipe: OfLoop) -> OfLoop:
+    """The recipe where sizes are large enough for it; smaller ones run the loops as they were."""
+
+    def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]:
+        return _where_large(recipe, s, root, options)
+
+    return take
+
+
+def _where_large(recipe: OfLoop, s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]:
+    both = copy(s)
+    try:
+        _keep_for_small(both, root, options)
+    except UnfitError:
+        return recipe(s, root, options)
+    made, notes = recipe(both, root, options)
+    if len(made.steps) == len(both.steps):
+        return s, notes
+    row = next(row for row in s.loops() if row.names[0] == root)
+    large = chosen_by(made, root, len(s.steps))
+    return made, [f"{root} ({row.location}): the loops as written, unless {literal(large)}", *notes]
+
+
+def _keep_for_small(s: Schedule, root: str, options: Options) -> None:
+    """Give a nest of loops a copy for small sizes; the schedule given is changed.
+
+    Raises UnfitError for a loop alone, and where no size says how large it is.
+    """
+    loops = names_in(s, root)
+    if len(loops) == 1:
+        raise UnfitError(f"{root} holds no other loop")
+    large = on_average(s, loops, LEAST_VECTORS * lanes_in(s, root, options))
+    in_other(s, root, large)

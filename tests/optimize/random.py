@@ -12,7 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 
-from affdsl.optimize.recipes.unfit import RecipeWarning
+from affdsl.optimize.unfit import RecipeWarning
 from tests.harness.command import Watch, parser, seeds
 from tests.optimize.kernel_runs import KernelReport, scheduled, tried
 from tests.optimize.programs import Report, checked

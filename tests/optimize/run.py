@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import warnings
 
-from affdsl.optimize.recipes.unfit import RecipeWarning
+from affdsl.optimize.unfit import RecipeWarning
 from benchmarks.polybench.suite import SUITE, named
 from tests.harness.command import Watch
 from tests.optimize.check import WAYS, wrong

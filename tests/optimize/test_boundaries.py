@@ -7,10 +7,12 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
+from affdsl.optimize.fuse import overlapped_tiles
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import bands_of_rows, jammed, parted, product, rows
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.registers import jammed_recurrences, jammed_time_steps, matrix_products
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import scalar_expansion
 from affdsl.schedule.schedule import Schedule
 from tests.optimize.test_caches import LARGE, matmul
 from tests.optimize.test_everyday import nearest
@@ -21,7 +23,9 @@ M, N, K = af.symbols("M N K")
 @pytest.mark.parametrize(("registers", "vectors", "jams"), [(4, 2, True), (3, 2, False), (4, 1, False)])
 def test_two_vectors_of_searches_where_operations_are_no_more_than_registers(registers, vectors, jams):
     choices = replace(Options(AVX512).choices, outer_vectors=vectors)
-    made, _ = parted.take(Schedule(nearest), "i", Options(replace(AVX512, registers=registers), choices=choices))
+    made, _ = scalar_expansion.take(
+        Schedule(nearest), "i", Options(replace(AVX512, registers=registers), choices=choices)
+    )
     assert ("unroll_jam" in str(made)) == jams
 
 
@@ -29,7 +33,7 @@ def test_a_factor_is_read_where_it_stands_where_a_cache_has_more_ways_than_a_til
     def copies(ways):
         target = replace(LARGE, caches=(ways * 4096, *LARGE.caches[1:]))
         s = Schedule(matmul)
-        return product.take(s, nests(s)[0], Options(target, contract=True))[1]
+        return matrix_products.take(s, nests(s)[0], Options(target, contract=True))[1]
 
     tile = 8
     assert f"{tile} x " in copies(tile)
@@ -45,7 +49,7 @@ def in_batches(x: af.f64[K, M, N], y: af.f64[K, M, N]):
 
 def test_recurrences_of_the_nearest_loop_around_are_jammed():
     s = Schedule(in_batches)
-    made, loop = rows.take(s, nests(s)[0], Options(AVX512))
+    made, loop = jammed_recurrences.take(s, nests(s)[0], Options(AVX512))
     assert loop == "i"
     x, wanted, found = np.random.default_rng(0).random((3, 2, 19, 7))
     in_batches(x, wanted)
@@ -71,11 +75,11 @@ def test_the_smallest_skew_that_allows_it(skew):
             A[i, j] = 0.25 * SWEEPS[skew](A, i, j)
 
     s = Schedule(sweep)
-    if skew > max(jammed.SKEWS):
+    if skew > max(jammed_time_steps.SKEWS):
         with pytest.raises(UnfitError, match="no skew makes it legal"):
-            jammed.take(s, nests(s)[0], Options(AVX512))
+            jammed_time_steps.take(s, nests(s)[0], Options(AVX512))
         return
-    _, said = jammed.take(s, nests(s)[0], Options(AVX512))
+    _, said = jammed_time_steps.take(s, nests(s)[0], Options(AVX512))
     assert ("behind" in said, f"each {skew} rows behind" in said) == (skew > 0, skew > 0)
 
 
@@ -87,11 +91,11 @@ def test_stages_of_many_conditions_are_in_no_bands():
         t = af.alloc(af.f64[n])
         with af.for_(n) as i:
             t[i] = a[i]
-            for k in range(bands_of_rows.MOST_CONDITIONS + 1):
+            for k in range(overlapped_tiles.MOST_CONDITIONS + 1):
                 with af.if_(i < 3 * k + 2):
                     t[i] = t[i] * 0.5
         with af.for_(1, n - 1) as j:
             b[j] = t[j - 1] + t[j + 1]
 
     with pytest.raises(UnfitError, match="its nests hold more than 8 conditions"):
-        bands_of_rows.take(af.Schedule(chain), Options(AVX512, threads=2))
+        overlapped_tiles.take(af.Schedule(chain), Options(AVX512, threads=2))

@@ -8,8 +8,8 @@ from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import walk
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import bounded
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.order import index_sets
+from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 
 N = af.symbols("N")
@@ -103,7 +103,7 @@ def test_the_parts_leave_what_the_loops_as_written_leave(name):
 
 
 def test_threads_share_the_outermost_loop_whole():
-    made, _, roots = bounded.take(Schedule(border), "i", Options(AVX2, threads=2))
+    made, _, roots = index_sets.take(Schedule(border), "i", Options(AVX2, threads=2))
     assert roots == ["i"]
     assert sum(isinstance(op, affine.For) for op in walk(made.function)) == 3, "the first j runs once"
 
@@ -135,13 +135,13 @@ def test_places_are_known_before_the_loop_and_few():
 
     for kernel in (by_data, every_second):
         with pytest.raises(UnfitError):
-            bounded.take(Schedule(kernel), "i", Options(AVX2))
-    made, said, roots = bounded.take(Schedule(many), "i", Options(AVX2))
-    assert len(roots) == bounded.MOST + 1
-    assert said.count(" at ") == bounded.MOST
+            index_sets.take(Schedule(kernel), "i", Options(AVX2))
+    made, said, roots = index_sets.take(Schedule(many), "i", Options(AVX2))
+    assert len(roots) == index_sets.MOST + 1
+    assert said.count(" at ") == index_sets.MOST
     a, b, places = np.zeros(100, np.float32), np.zeros(100, np.float32), (3, 90, 40, 41, 200, -5, 7)
     many(a, *places)
     made.kernel()(b, *places)
     assert a.tolist() == b.tolist()
-    _, said, roots = bounded.take(Schedule(early), "i", Options(AVX2))
+    _, said, roots = index_sets.take(Schedule(early), "i", Options(AVX2))
     assert said.endswith(": i at 80"), "what is before runs at most 80 times"

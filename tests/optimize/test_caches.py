@@ -8,10 +8,14 @@ import pytest
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.footprint import has_large_cache
+from affdsl.optimize.fuse import line_buffers, overlapped_tiles
+from affdsl.optimize.memory import aligned_stencils
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import bands_of_rows, in_lines, product, rolling, sweeps, vectors
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.order import time_tiles
+from affdsl.optimize.registers import matrix_products
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import inner_loops
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
 from benchmarks.fusion import unsharp
@@ -31,7 +35,7 @@ FEW_WAYS = replace(AVX512, caches=(32 << 10, 2 << 20, 32 << 20))
     ("heat-3d", AVX512, None),
 ])  # fmt: skip
 def test_from_where_on_sweeps_are_tiled(kernel, target, most):
-    assert sweeps.small_enough(Schedule(named(kernel).kernel), "t", target) == most
+    assert time_tiles.small_enough(Schedule(named(kernel).kernel), "t", target) == most
 
 
 def test_which_machines_have_a_large_second_cache():
@@ -40,7 +44,7 @@ def test_which_machines_have_a_large_second_cache():
 
 
 def test_ways_of_the_nearest_cache():
-    assert [vectors.ways(Options(target)) for target in (SMALL, LARGE, AVX512)] == [8, 12, 8]
+    assert [inner_loops.ways(Options(target)) for target in (SMALL, LARGE, AVX512)] == [8, 12, 8]
 
 
 @af.kernel
@@ -52,7 +56,7 @@ def late(image: af.f32[M, N], out: af.f32[M, N]):
         out[i, j] = first[i - 1, j] * 0.5 - first[i + 1, j - 1] * first[i, j + 1]
 
 
-@pytest.mark.parametrize(("recipe", "kernel", "threads"), [(rolling, unsharp, 1), (bands_of_rows, late, 2)])
+@pytest.mark.parametrize(("recipe", "kernel", "threads"), [(line_buffers, unsharp, 1), (overlapped_tiles, late, 2)])
 def test_the_last_stage_of_a_chain_goes_past_large_caches(recipe, kernel, threads):
     large, said = recipe.take(Schedule(kernel), Options(LARGE, threads))
     assert "go past the caches where it has 8 MiB or more" in said
@@ -67,7 +71,7 @@ def test_the_last_stage_of_a_chain_goes_past_large_caches(recipe, kernel, thread
 
 @pytest.mark.parametrize(("kernel", "target"), [(unsharp, SMALL), (late, LARGE)])
 def test_stages_elsewhere_and_those_that_run_late_have_one_loop_along_a_row(kernel, target):
-    made, said = rolling.take(Schedule(kernel), Options(target))
+    made, said = line_buffers.take(Schedule(kernel), Options(target))
     assert "row by row" in said
     assert "stream" not in str(made)
 
@@ -99,7 +103,7 @@ def changed(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
 ])  # fmt: skip
 def test_rows_of_a_factor_are_read_where_they_stand(kernel, target, contract, copies):
     s = Schedule(kernel)
-    made, said = product.take(s, nests(s)[0], Options(target, contract=contract))
+    made, said = matrix_products.take(s, nests(s)[0], Options(target, contract=contract))
     assert f", on copies of {copies} in panels" in said
     if copies == "B":
         fast = made.kernel()
@@ -116,14 +120,14 @@ def test_few_operations_on_what_memory_brings_load_each_vector():
     swept = named("jacobi-1d").kernel
     for kernel, target, splices in ((smoothed, SMALL, True), (smoothed, LARGE, False), (swept, LARGE, True)):
         s = Schedule(kernel)
-        made, _ = vectors.take(s, next(iter(nests(s))), Options(target))
+        made, _ = inner_loops.take(s, next(iter(nests(s))), Options(target))
         assert ("splice" in str(made)) == splices
         assert (".unroll(" in str(made)) == (not splices)
 
 
 def test_vectors_of_one_row_begin_in_lines_and_two_of_three_are_loaded():
     kernel = named("jacobi-1d").kernel
-    made, said = vectors.take(Schedule(kernel), next(iter(nests(Schedule(kernel)))), Options(LARGE))
+    made, said = inner_loops.take(Schedule(kernel), next(iter(nests(Schedule(kernel)))), Options(LARGE))
     assert "i#1 runs on vectors of 8 that begin where lines of B do; of vectors that overlap 2 are loaded" in said
     assert '.align("B", "i#1", 8)' in str(made)
     fast = made.kernel()
@@ -149,7 +153,7 @@ def diffused(steps: af.index, A: af.f64[N], B: af.f64[N]):
 def test_where_operations_take_longer_all_vectors_are_loaded():
     s = Schedule(diffused)
     nest = next(iter(nests(s)))
-    made, said = in_lines.take(s, nest, nest.name(nest.innermost), 8, Options(LARGE))
+    made, said = aligned_stencils.take(s, nest, nest.name(nest.innermost), 8, Options(LARGE))
     assert "where lines of B do; each vector is loaded, since shuffles wait" in said
     assert "splice" not in str(made)
     fast = made.kernel()
@@ -196,11 +200,11 @@ def test_other_rows_begin_where_they_did(kernel, target, reason):
     s = Schedule(kernel)
     nest = next(iter(nests(s)))
     with pytest.raises(UnfitError, match=reason):
-        in_lines.take(s, nest, nest.name(nest.innermost), 8, Options(target))
+        aligned_stencils.take(s, nest, nest.name(nest.innermost), 8, Options(target))
 
 
 def test_a_row_that_memory_brings_once_begins_where_it_did():
-    made, said = vectors.take(Schedule(once), next(iter(nests(Schedule(once)))), Options(LARGE))
+    made, said = inner_loops.take(Schedule(once), next(iter(nests(Schedule(once)))), Options(LARGE))
     assert "align" not in str(made)
     assert "since it waits for memory" in said
 
@@ -223,8 +227,8 @@ durbin = named("durbin").kernel
 def test_one_row_that_both_loops_move_along_is_no_matrix():
     def sums(kernel, target):
         s = Schedule(kernel)
-        nest = next(each for each in nests(s) if vectors.is_sum(each, each.innermost))
-        return vectors.take(s, nest, Options(target, reassociate=True))[1]
+        nest = next(each for each in nests(s) if inner_loops.is_sum(each, each.innermost))
+        return inner_loops.take(s, nest, Options(target, reassociate=True))[1]
 
     assert sums(linear, SMALL) == sums(linear, LARGE) == "j sums up in 16 lanes"
     assert sums(along, LARGE) == "8 iterations of i run at once, and each sums up in 8 lanes"

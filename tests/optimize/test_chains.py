@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.optimize.recipes.rolling import set_apart
+from affdsl.optimize.fuse.line_buffers import set_apart
 from benchmarks.fusion import CHAINS
 from tests.effort import TRIES_ALL, some
 

@@ -19,7 +19,7 @@ import affdsl as af
 from affdsl.codegen.cache import Cache, default_cache
 from affdsl.errors import InternalError
 from affdsl.ir.traverse import walk
-from affdsl.optimize import decision, optimizer, roots
+from affdsl.optimize import decision, optimizer, recipes
 from affdsl.optimize.decision import KIND
 from affdsl.passes.validation import pipeline
 from tests.ir.test_plain import difference
@@ -242,7 +242,7 @@ def test_a_warning_comes_again(monkeypatch):
     def refused(s, *_):
         s.parallel("k")
 
-    monkeypatch.setitem(roots.BOOK, "products", refused)
+    monkeypatch.setitem(recipes.FOR_LOOPS, "products", refused)
     for _ in range(2):
         with pytest.warns(af.RecipeWarning, match="since a step of this recipe was refused: cannot make k parallel"):
             optimized(product(), target="baseline")

@@ -15,9 +15,10 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import outer, unrolled
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.registers import unrolling
 from affdsl.optimize.repeated import share_done_again
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import outer_loops
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
 from tests.effort import TRIES_ALL
@@ -303,7 +304,7 @@ def test_two_rows_do_not_take_turns_where_the_second_cache_is_large():
     for second, fits in ((1 << 20, True), (2 << 20, False)):
         options = Options(replace(AVX2, caches=(48 << 10, second, 32 << 20)))
         with nullcontext() if fits else pytest.raises(UnfitError):
-            unrolled.take_rows(Schedule(loop_of("integral of a picture").kernel), nest, options)
+            unrolling.take_rows(Schedule(loop_of("integral of a picture").kernel), nest, options)
 
 
 def test_what_both_branches_store_is_one_store_beside_a_count():
@@ -428,7 +429,7 @@ def crossings(x: af.f64[N], y: af.f64[M], found: af.i64[N]):
 def test_lanes_make_no_divisions_that_conditions_spare_most_iterations():
     options = Options(AVX2, 1, contract=False, reassociate=False, reciprocal=False, approximate=False)
     with pytest.raises(UnfitError, match="conditions spare most iterations a division, which all lanes would make"):
-        outer.take(af.Schedule(crossings), "i", options)
+        outer_loops.take(af.Schedule(crossings), "i", options)
 
 
 def test_lookups_of_several_rows_run_in_lanes_though_their_code_is_long():

@@ -6,9 +6,9 @@ import pytest
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import finished
-from affdsl.optimize.recipes.apart import in_memory
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.order.distribution import in_memory
+from affdsl.optimize.registers import product_epilogues
+from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 from tests.effort import some
 
@@ -247,7 +247,7 @@ def test_others_are_not_finished_so(kernel, reason):
     in_memory(s, [row.names[0] for row in s.loops()])
     before = str(s)
     with pytest.raises(UnfitError, match=reason):
-        finished.take(s, next(iter(s.loops())).names[0], Options(AVX512))
+        product_epilogues.take(s, next(iter(s.loops())).names[0], Options(AVX512))
     assert str(s) == before
 
 

@@ -6,7 +6,7 @@ import pytest
 import affdsl as af
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import forwarded
+from affdsl.optimize.vector import store_forwarding
 from affdsl.schedule.schedule import Schedule
 
 M, N = af.symbols("M N")
@@ -44,7 +44,7 @@ def test_statements_run_apart(target):
 
 @pytest.mark.parametrize("kernel", [backwards, in_rows])
 def test_they_leave_the_same(kernel):
-    made, _ = forwarded.take(Schedule(kernel), "j" if kernel is in_rows else "i", 4, Options(AVX2))
+    made, _ = store_forwarding.take(Schedule(kernel), "j" if kernel is in_rows else "i", 4, Options(AVX2))
     fast = made.kernel()
     for n in (0, 1, 2, 9, 511, 513, 1100):
         shape = (2, n) if kernel is in_rows else (n,)
@@ -58,6 +58,6 @@ def test_they_leave_the_same(kernel):
 
 def test_only_parts_of_vectors_wait():
     s = af.Schedule(the_same).vectorize("i", 8)
-    assert not forwarded.waits(s, "i")
-    assert forwarded.waits(af.Schedule(backwards).vectorize("i", 8), "i")
+    assert not store_forwarding.waits(s, "i")
+    assert store_forwarding.waits(af.Schedule(backwards).vectorize("i", 8), "i")
     assert "each statement" not in the_same.optimize("avx2", threads=1).explain()

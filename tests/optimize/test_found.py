@@ -3,7 +3,7 @@
 import pytest
 
 from affdsl.mlir.readers import parse
-from affdsl.optimize.recipes import scheduled as recipe
+from affdsl.optimize.order import polyhedral as recipe
 from affdsl.passes.analysis.scheduler import UnscheduledError
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.validation import validate

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.optimize import roots
+from affdsl.optimize import recipes
 from affdsl.optimize.footprint import larger_than
+from affdsl.optimize.fuse import stencil_chains
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.recipes import chains, sweeps
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.order import time_tiles
+from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.spelling import literal
 from benchmarks.polybench.suite import SUITE, named
 from tests.effort import TRIES_ALL
@@ -151,7 +152,7 @@ def test_sweeps_that_fit_into_a_cache_are_one(caches, tiles, words):
     """In one pass, where no rows are shared; to the bit what three passes leave, also without any rows."""
     fdtd = named("fdtd-2d")
     on_one = Options(replace(targets()["avx512"], caches=caches))
-    made, said = sweeps.take_near(af.Schedule(fdtd.kernel), "t", on_one)
+    made, said = time_tiles.take_near(af.Schedule(fdtd.kernel), "t", on_one)
     assert said == f"its sweeps are one, {words}"
     verbs = [step.call.verb for step in made.steps]
     assert verbs[:2] == ["fuse", "fuse"]
@@ -167,13 +168,13 @@ def test_sweeps_that_fit_into_a_cache_are_one(caches, tiles, words):
             np.testing.assert_array_equal(found[name], wanted[name])
     for name, loop, reason in (("jacobi-2d", "t", "load the same rows"), ("gemm", "i", "no two sweeps over rows")):
         with pytest.raises(UnfitError, match=reason):
-            sweeps.take_near(af.Schedule(named(name).kernel), loop, on_one)
+            time_tiles.take_near(af.Schedule(named(name).kernel), loop, on_one)
 
 
 def test_threads_share_sweeps_that_fit_into_a_cache_only_where_they_are_large():
     fdtd = named("fdtd-2d")
     machine = replace(targets()["avx512"], caches=(2**15, 2**20))
-    both, notes = roots.take("sweeps", af.Schedule(fdtd.kernel), "t", Options(machine, threads=2))
+    both, notes = recipes.FOR_LOOPS["sweeps"](af.Schedule(fdtd.kernel), "t", Options(machine, threads=2))
     assert "its sweeps are one, row by row, unless NY + NX >= 512" in "\n".join(notes)
     assert "threads share chunks of" in "\n".join(notes)
     fast = both.kernel()
@@ -222,9 +223,9 @@ def test_a_recipe_of_which_a_step_is_refused_is_left_out(broken, monkeypatch):
         raise AssertionError("no sum may run in parallel")
 
     if broken == "product":
-        monkeypatch.setitem(roots.BOOK, "products", refused)
+        monkeypatch.setitem(recipes.FOR_LOOPS, "products", refused)
     else:
-        monkeypatch.setattr(chains, "take", refused)
+        monkeypatch.setattr(stencil_chains, "take", refused)
     with pytest.warns(af.RecipeWarning, match="left out, since a step of this recipe was refused: cannot make k par"):
         fast = product.optimize("avx2", threads=1)
     assert "left out, since a step of this recipe was refused" in fast.explain()

@@ -9,8 +9,8 @@ import pytest
 
 import affdsl as af
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.recipes import scheduled as recipe
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.order import polyhedral as recipe
+from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.analysis import scheduler
 
 M, N = af.symbols("M N")

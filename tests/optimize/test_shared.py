@@ -8,7 +8,7 @@ import pytest
 import affdsl as af
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.recipes import blocked
+from affdsl.optimize.order import blocks
 from benchmarks.polybench.suite import named
 
 M, N, K = af.symbols("M N K")
@@ -110,14 +110,14 @@ def test_threads_share_the_rows_of_a_block_of_a_factorization():
     given = a @ a.T + 207 * np.eye(207)
     wanted, found = given.copy(), given.copy()
     kernel(wanted)
-    made, _ = blocked.in_blocks(af.Schedule(kernel), "i", (), 64, Choices(), threads=2)
+    made, _ = blocks.in_blocks(af.Schedule(kernel), "i", (), 64, Choices(), threads=2)
     assert 'strip_mine("i", 32, name="i_strip_2")' in str(made)
     assert str(made).count(".parallel(") == 1
     made.kernel()(found)
     np.testing.assert_array_equal(found, wanted)
-    _, said = blocked.take(af.Schedule(kernel), "i", Options(targets()["avx2"], threads=2))
+    _, said = blocks.take(af.Schedule(kernel), "i", Options(targets()["avx2"], threads=2))
     assert any(each.endswith("threads share the rows of each block") for each in said)
-    alone, _ = blocked.in_blocks(af.Schedule(kernel), "i", (), 64, Choices(), threads=1)
+    alone, _ = blocks.in_blocks(af.Schedule(kernel), "i", (), 64, Choices(), threads=1)
     assert ".parallel(" not in str(alone)
 
 

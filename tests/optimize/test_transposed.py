@@ -7,8 +7,8 @@ import affdsl as af
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import transposed
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.order import transposes
+from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 
 K, M, N = af.symbols("K M N")
@@ -73,4 +73,4 @@ def triangle(a: af.f64[N, N], b: af.f64[N, N]):
 def test_it_is_for_other_arrays_along_both_loops(kernel):
     s = Schedule(kernel)
     with pytest.raises(UnfitError):
-        transposed.take(s, nests(s)[0], Options(AVX2))
+        transposes.take(s, nests(s)[0], Options(AVX2))

@@ -9,8 +9,8 @@ import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import turns
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import alternating_sums
 from affdsl.schedule.schedule import Schedule
 from benchmarks.polybench.suite import named
 from tests.effort import some
@@ -139,7 +139,7 @@ def test_others_take_no_turns(kernel, reason):
     s = Schedule(kernel)
     for nest in nests(s):
         with pytest.raises(UnfitError, match=reason):
-            turns.take(s, nest, STRICT)
+            alternating_sums.take(s, nest, STRICT)
     assert not s.steps
 
 

@@ -1,0 +1,1 @@
+"""Recipes for all nests of a kernel: which of them become one."""

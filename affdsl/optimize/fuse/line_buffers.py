@@ -1,0 +1,253 @@
+"""Rows that roll, some of them at once: the stages of a chain in one loop over rows, which makes each row once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
+
+from affdsl.ir.core import Lanewise
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine
+from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.optimize.footprint import has_large_cache
+from affdsl.optimize.memory import streaming_stores
+from affdsl.optimize.memory.streaming_stores import LINE
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, loop_called, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.unfit import UnfitError, in_one_line
+from affdsl.optimize.vector import inner_loops
+from affdsl.passes.legality.proposals import Step
+from affdsl.passes.transforms.fold import least_size
+from affdsl.schedule.fusing import fusing_steps
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+MOST_ROWS = 8
+"""How many rows of an array are kept at most, and by how many one stage is late behind the one before."""
+LATE = 4
+"""How many vectors after a number is stored it is read again: a core hands on what it has just stored only if it is
+read as it was stored, and else waits until it is in the cache."""
+
+
+def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the nests of a chain in one loop over rows, and why. Raises UnfitError.
+
+        for i, j: t[i, j] = P(A, i, j);  for k, m: B[k, m] = C(t[k - 1, m], t[k, m], t[k + 1, m])
+
+    A stage runs behind the one whose rows it reads, late by as few rows as is legal. Of an array between them only the
+    rows stay that somebody still reads, a few more where several iterations run at once: these have rows in common.
+    Rows begin an odd number of cache lines apart, so that they do not compete for the same places of a cache. The loops
+    along rows become one, too, where they may: those that read what has just been made are so late that it has reached
+    the nearest cache, in which whole rows may have no place.
+
+    What is one operation on elements of other arrays is computed where it is read, if then less is loaded and stored.
+
+    References
+    ----------
+    Ragan-Kelley, Barnes, Adams, Paris, Durand and Amarasinghe, "Halide: a language and compiler for optimizing
+    parallelism, locality, and recomputation in image processing pipelines", PLDI 2013; Bailey, "Unfavorable strides in
+    cache memory systems", Scientific Programming 4 (1995).
+    """
+    made = min(alike(s), alike(_with_operations_in_place(s)), key=_touched)
+    main, *others = roots_of(made)
+    if not is_row_by_row(made):
+        raise UnfitError("its nests do not all go over rows")
+    rows = [names_in(made, root)[1:] for root in (main, *others)]
+    for root in others:
+        _run_late(made, main, root)
+    if has_large_cache(options.target) and list(map(len, rows)) == [2]:
+        with suppress(UnfitError):  # not where a stage runs late: harris 4.4 ms, 3.5 with one loop along a row
+            tried, count = copy(made), rows_at_once(made, main, options)
+            kept = _keep_rows(tried, count)
+            tried, done = past_the_caches(tried, main, rows[-1][-1:], count, options)
+            return rows_on_vectors(tried, options), f"its nests run as one, row by row; {', '.join([*kept, done])}"
+    for inner in rows:
+        along_one_row(made, inner, options)
+    along_one_row(made, [inner[0] for inner in rows if inner], options)
+    count = rows_at_once(made, main, options)
+    kept = _keep_rows(made, count)
+    if count > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(main, count)
+            kept.append(f"{count} iterations of {main} run at once")
+    return rows_on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
+
+
+def past_the_caches(s: Schedule, outer: str, inner: Sequence[str], rows: int, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the results of a last stage stored past the caches, some rows at once; and what was done.
+
+    Its only loop along a row, `inner`, begins where lines of them do. That pays where the caches behind the second one
+    are far away, and the nearest ones have room for rows. Raises UnfitError.
+    """
+    nest = next((nest for nest in nests(s) if [nest.name(nest.innermost)] == [*inner]), None)
+    if nest is None:
+        raise UnfitError("it has several loops along a row")
+    return streaming_stores.take(
+        s, nest, outer, inner[0], lanes_of(nest, options), inner_loops.ways(options), options, rows=rows
+    )
+
+
+def cheapest(s: Schedule, step: Callable[[Schedule], Schedule]) -> Schedule:
+    """The schedule after a step, which touches fewer elements: as it is, or with operations done where they are read.
+
+    These are arrays whose elements are one operation on elements of others.
+    """
+    return min((step(s), step(_with_operations_in_place(s))), key=_touched)
+
+
+def alike(s: Schedule) -> Schedule:
+    """The schedule with nests over the same numbers as one, as `kernel.fuse()` has it before rows roll."""
+    made = copy(s)
+    with suppress(IllegalTransform, ScheduleError):
+        fusing_steps(made, until=rolls)
+    return made
+
+
+def rolls(step: Step) -> bool:
+    """Whether after a step rows wait for those before them."""
+    return step.verb not in ("inline", "fuse") or any(value for _, value in step.options)
+
+
+def roots_of(s: Schedule) -> list[str]:
+    """The outermost loops, in the order of the text."""
+    return [row.names[0] for row in s.loops() if row.depth == 0]
+
+
+def made_for(s: Schedule) -> list[str]:
+    """The arrays that the kernel makes before its nests, which nothing outside sees."""
+    returned = {v for op in s.function.body if op.is_terminator for v in op.reads()}
+    made = [op.result for op in s.function.body if isinstance(op, memref.Allocation) and op.result not in returned]
+    return [v.hint for v in made if isinstance(v.type, MemRefType) and v.type.rank and v.hint]
+
+
+def _with_operations_in_place(s: Schedule) -> Schedule:
+    """The schedule with each array computed where it is read that is one operation on elements of others."""
+    made = copy(s)
+    for nest in nests(s):
+        body = nest.innermost.body
+        if sum(isinstance(op, Lanewise) for op in body) == 1:
+            for op in body:
+                if isinstance(op, affine.Store) and op.memref.hint in made_for(made):
+                    with suppress(IllegalTransform, ScheduleError):
+                        made.inline(op.memref.hint)
+    return made
+
+
+def _touched(s: Schedule) -> int:
+    """How many different elements the iterations of all innermost loops load and store, one of each."""
+    return sum(len({(op.memref, op.index) for op in _accesses(nest)}) for nest in nests(s))
+
+
+def _accesses(nest: Nest) -> list[affine.Load | affine.Store]:
+    return [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
+
+
+def is_row_by_row(s: Schedule) -> bool:
+    """Whether all nests are loops over rows, with nothing in them but loops along these."""
+    return all(row.depth < 2 for row in s.loops()) and all(len(nest.band) + len(nest.around) == 2 for nest in nests(s))
+
+
+def _run_late(s: Schedule, first: str, second: str) -> None:
+    """Run a loop as a part of one before it, late by as little as is legal. Raises UnfitError."""
+    if first not in roots_of(s):
+        raise UnfitError("a loop over rows runs once, and its body stands in its place")
+    for shift in range(MOST_ROWS + 1):
+        with suppress(IllegalTransform, ScheduleError):  # a loop inside may run never, and be gone
+            s.fuse(first, second, shift=shift)
+            return
+    raise UnfitError(f"{second} would have to be late by more than {MOST_ROWS} rows")
+
+
+def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
+    """Make one loop of loops along a row, each as late as what it reads of the one before is in the nearest cache.
+
+    Where that is known, they run together from a multiple of the lanes on: vectors of arrays made here are aligned.
+    """
+    if not inner:
+        return
+    lanes = options.target.lanes(32)
+    first, *others = inner
+    for second in others:
+        for shift in range(MOST_ROWS + 1):
+            with suppress(IllegalTransform, ScheduleError):  # a loop may run never, and be gone
+                copy(s).fuse(first, second, shift=shift)
+                late = shift + LATE * lanes
+                loop = loop_called(s, second)
+                begin = loop.lower[0] + late if loop is not None and len(loop.lower) == 1 else Affine()
+                s.fuse(first, second, shift=late + (-begin.constant % lanes if begin.is_constant else 0))
+                break
+
+
+def rows_at_once(s: Schedule, main: str, options: Options) -> int:
+    """How many iterations of a loop over rows run at once: all rows that a loop along them loads of one array must fit.
+
+    Rows of an array from outside may be a power of two apart, so that they share one place of the nearest cache.
+    """
+    inside = [nest for nest in nests(s) if nest.name(nest.innermost) in names_in(s, main)]
+    own = set(made_for(s))
+    most = 0
+    for nest in inside:
+        of: dict[object, set[object]] = {}
+        for op in _accesses(nest):
+            if isinstance(op, affine.Load) and op.memref.hint not in own:
+                of.setdefault(op.memref, set()).add(op.index[:-1])
+        most = max([most, *map(len, of.values())])
+    return max(1, min(options.choices.shared_rows, inner_loops.ways(options) - most))
+
+
+def _keep_rows(s: Schedule, rows: int) -> list[str]:
+    """Fold arrays to the rows that are read again where so many iterations run at once. Raises UnfitError."""
+    said: list[str] = []
+    for array in made_for(s):
+        kept, whole = _rows_read_again(s, array) + rows - 1, _rows_in_all(s, array)
+        if whole is None or kept < whole:
+            s.fold(array, 0, kept)
+        set_apart(s, array)
+        said.append(f"{kept if whole is None else min(kept, whole)} rows of {array} are kept")
+    return said
+
+
+def _rows_in_all(s: Schedule, array: str) -> int | None:
+    """How many rows an array has; None if the sizes of a call say so."""
+    type = _allocation(s, array).result.type
+    assert isinstance(type, MemRefType)
+    return type.shape[0]
+
+
+def _rows_read_again(s: Schedule, array: str) -> int:
+    """How many rows of an array are kept at least. Raises UnfitError."""
+    buffer = _allocation(s, array).result
+    try:
+        rows = least_size(s.function, buffer, 0, module=s.module)
+    except IllegalTransform as refusal:
+        raise UnfitError(in_one_line(refusal)) from None
+    if rows is None or rows > MOST_ROWS:
+        raise UnfitError(f"more than {MOST_ROWS} rows of {array} are read again")
+    return rows
+
+
+def rows_on_vectors(s: Schedule, options: Options) -> Schedule:
+    """The schedule with the loops along rows on vectors that may be; nothing in them is taken apart again."""
+    for nest in nests(s):
+        made, name = copy(s), nest.name(nest.innermost)
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
+            made.vectorize(name, lanes_of(nest, options), tail=options.tail)
+            s = s if is_lane_by_lane(made, name) else made
+    return s
+
+
+def set_apart(s: Schedule, array: str) -> None:
+    """Let rows of an array begin an odd number of cache lines apart."""
+    made = _allocation(s, array).result
+    assert isinstance(made.type, MemRefType)
+    element = made.type.element
+    if isinstance(element, FloatType | IntegerType) and element.width <= LINE:
+        line = LINE // element.width
+        with suppress(IllegalTransform):  # vectors that the kernel is written with may go on behind a row
+            s.pad(array, made.type.rank - 1, 2 * line, line)
+
+
+def _allocation(s: Schedule, array: str) -> memref.Allocation:
+    """What makes an array of the kernel."""
+    return next(op for op in s.function.body if isinstance(op, memref.Allocation) and op.result.hint == array)

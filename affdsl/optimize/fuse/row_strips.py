@@ -1,0 +1,135 @@
+"""Strips of rows through nests one after the other, products among them: what lies between them stays in a cache."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+from dataclasses import replace
+
+from affdsl.frozen import Frozen
+from affdsl.optimize.nests import Nest, names_in, nests_in, unfit_where_refused
+from affdsl.optimize.options import Options
+from affdsl.optimize.order import distribution
+from affdsl.optimize.registers.matrix_products import bits_of, packed, product_of, register_tile
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.versions import in_other, on_average
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+ROWS = 16
+"""How many rows a strip has: tiles of products in registers have as many, or the half, and rows of 1000 numbers are in
+the second cache with what is multiplied with them."""
+LEAST = 48
+"""How large sizes are in the mean for which it pays to copy what all rows are multiplied with."""
+
+
+class Strips(Frozen):
+    """A schedule whose nests are one, in strips of rows, before any of them is made fast.
+
+    Attributes
+    ----------
+    schedule
+        The steps.
+    strip
+        The loop over strips.
+    small
+        The loop that runs where matrices are too small for that, for other recipes.
+    said
+        What was done.
+    """
+
+    schedule: Schedule
+    strip: str
+    small: str
+    said: str
+
+
+def begin(s: Schedule, options: Options) -> Strips:
+    """The schedule with nests over the same rows as one that goes through strips of them.
+
+        for i, j: S[i, j] = sum of q[i, d] * k[j, d];  for i: S[i, :] = softmax of S[i, :];
+        for i, d: out[i, d] = sum of S[i, j] * v[j, d]
+
+    Each strip of rows is a product, the sums and what is made of them, and a product again, while the rows are in the
+    cache. Threads meet once. What all rows are multiplied with is copied to panels before: `finish` does that.
+
+    Raises UnfitError where there are no two products, nothing sums up rows between them, or rows wait for each other;
+    for one thread, which has the rows in the second cache anyway; and where sums must be in order.
+
+    References
+    ----------
+    Dao, Fu, Ermon, Rudra and Re, "FlashAttention: fast and memory-efficient exact attention with IO-awareness",
+    NeurIPS 2022, which goes through columns in blocks, too, for the small memories of other machines.
+    """
+    if options.threads < 2 or not options.reassociate:
+        raise UnfitError("one thread has the rows in the second cache, and lanes sum up rows in an order of their own")
+    main, *others = _roots(s)
+    place = next(row.location for row in s.loops() if row.names[0] == main)
+    made = copy(s)
+    with unfit_where_refused():
+        for other in others:
+            made.fuse(main, other)
+        large = on_average(made, names_in(made, main), LEAST)
+        small, *_ = in_other(made, main, large)
+        made.strip_mine(main, ROWS)
+        strip = str(dict(made.steps[-1].call.options)["name"])
+        distribution.in_memory(made, names_in(made, strip)[1:])
+        distribution.distribute(made, names_in(made, strip)[1:])
+        copy(made).parallel(strip)
+    if sum(map(_is_product, nests_in(made, strip))) < 2:
+        raise UnfitError("there are no two products of matrices")
+    said = f"its nests run as one, in strips of {ROWS} rows, which threads share"
+    return Strips(made, strip, small, f"{main} ({place}): {said}, where {literal(large)}")
+
+
+def finish(s: Schedule, begun: Strips, options: Options) -> tuple[Schedule, str]:
+    """The schedule after all that is done with a strip is fast, and what was done. Raises UnfitError."""
+    alone, done = replace(options, threads=1), list[str]()
+    with unfit_where_refused():
+        for nest in nests_in(s, begun.strip):
+            if _is_product(nest):
+                s = _product(s, nest, begun.strip, alone)
+                done.append(nest.place)
+                continue
+            with suppress(UnfitError, IllegalTransform, ScheduleError):
+                s, _ = inner_loops.in_place(copy(s), nest, alone)
+        s = copy(s).parallel(begun.strip)
+    return s, f"{begun.said}: products in registers of {' and '.join(done)}, on copies in panels"
+
+
+def _roots(s: Schedule) -> list[str]:
+    """The outermost loops, among them two that hold products, perhaps, and one that sums up rows. Raises UnfitError."""
+    roots = [row.names[0] for row in s.loops() if row.depth == 0]
+    depth = {row.names[0]: row.depth for row in s.loops()}
+    deep = [max(depth[name] for name in names_in(s, root)) for root in roots]
+    if sum(each >= 2 for each in deep) < 2 or 1 not in deep:
+        raise UnfitError("there are no two products with sums of rows between them")
+    if any(row.is_parallel for row in s.loops()):
+        raise UnfitError("a loop is parallel as it is written")
+    return roots
+
+
+def _is_product(nest: Nest) -> bool:
+    try:
+        return len(nest.band) == 3 and not product_of(nest).is_triangular and bits_of(product_of(nest).store) > 0
+    except UnfitError:
+        return False
+
+
+def _product(s: Schedule, nest: Nest, strip: str, options: Options) -> Schedule:
+    """The schedule with a product of the rows of a strip in registers. Raises as steps do, and UnfitError."""
+    found = product_of(nest)
+    lanes = options.target.lanes(bits_of(found.store))
+    if lanes < 2:
+        raise UnfitError("a register has no two of its numbers")
+    made = copy(s)
+    rows, many = register_tile(options.choices, options.target, contract=options.contract)
+    i, j, k = map(nest.name, (found.i, found.j, found.k))
+    if (i, j, k) != tuple(map(nest.name, nest.band)):
+        made.permute((i, j, k))
+    for columns, loop, panel in ((True, strip, many * lanes), (False, i, rows)):
+        for buffer, axis in found.panels(nest, columns=columns):
+            packed(made, buffer, loop, axis, panel, lanes)
+    return made.register_tile(i, j, k, rows=rows, vectors=many, lanes=lanes)

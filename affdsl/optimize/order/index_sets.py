@@ -1,0 +1,184 @@
+"""Index-set splitting: loops in parts, in each of which conditions, bounds and clamped subscripts are decided."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from copy import copy
+from itertools import combinations
+from math import prod
+
+from affdsl.frozen import FrozenValue
+from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.expr import Affine, FloorDiv, Product, Value, parts_of
+from affdsl.ir.traverse import walk
+from affdsl.lang.indices import Index, symbols
+from affdsl.optimize.nests import counts_inside, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+MOST = 6
+"""At so many places the loops of a nest are split, which makes one more loop each."""
+
+LEAST = 256
+"""So many iterations a nest has at least, where sizes are known, for which parts of it pay."""
+
+
+class Place(FrozenValue):
+    """Where a loop may be split.
+
+    Attributes
+    ----------
+    depth
+        How many loops are around it.
+    long
+        How many of these, of it and those inside grow with sizes.
+    at
+        The first iteration of the second part.
+    """
+
+    depth: int
+    long: int
+    name: str
+    at: Index
+
+
+def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[str]]:
+    """The schedule with loops split where conditions on their counters change, what was done, and the outermost loops.
+
+        for i < N: { if 1 <= i < N - 1: S(i) else: T(i) }
+            ->   for i < 1: T(i);   for 1 <= i < N - 1: S(i);   for N - 1 <= i: T(i)
+
+    Vectors then need no masks, and no iteration asks. Where a bound of the innermost loop or a subscript is the smaller
+    or larger of two numbers, loops are split where that changes: in each part there is one. Subscripts that wrap around
+    at the ends of a loop do not do so inside. On several threads the outermost loop stays whole, of which they take
+    shares. Raises UnfitError where there is no such place.
+
+    References
+    ----------
+    Griebl, Feautrier and Lengauer, "Index set splitting", IJPP 2000.
+    """
+    made, roots, said = copy(s), [root], list[str]()
+    others = {row.names[0] for row in s.loops() if row.depth == 0 and row.names[0] != root}
+    first_part: dict[str, str] = {}  # of each other part, as those of a loop are one loop
+    tried: set[tuple[str, str]] = set()
+
+    def is_new(place: Place) -> bool:
+        return (first_part.get(place.name, place.name), str(place.at)) not in tried
+
+    def order(place: Place) -> tuple[int, int, int]:
+        """What runs most first, and outermost; numbers, which come early, before sizes."""
+        return -place.long, place.depth, len(place.at.expr.terms)
+
+    long = 0
+    while len(said) < MOST:
+        places = [place for place in _places(made, roots, options) if is_new(place)]
+        long = max([long, *(place.long for place in places)])
+        places = [place for place in places if place.long == long]  # the ends themselves take little of the time
+        if not places:
+            break
+        place = min(reversed(places), key=order)
+        name, at = place.name, place.at
+        tried.add((first_part.get(name, name), str(at)))
+        before = {row.names[0]: row.depth for row in made.loops()}
+        try:
+            made.split(name, at)
+        except (IllegalTransform, ScheduleError):
+            continue
+        new = [row for row in made.loops() if row.names[0] not in before]
+        first_part |= {row.names[0]: first_part.get(name, name) for row in new if row.depth == before[name]}
+        roots = [row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] not in others]
+        said.append(f"{name} at {literal(at)}")
+    if not said:
+        raise UnfitError
+    return made, f"split where conditions or bounds change: {', '.join(said)}", roots
+
+
+def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[Place]:
+    """Where loops may be split, the outermost loops first."""
+    inside = {name for root in roots for name in names_in(s, root)}
+    for nest in nests(s):
+        if nest.name(nest.innermost) not in inside or nest.has_vectors:
+            continue
+        loops, counts = nest.loops, counts_inside(s, nest.loops[0])
+        most = [counts[loop.iv].high for loop in loops]
+        long = most.count(None)
+        if not long and prod(each or 0 for each in most) < LEAST:
+            continue
+        for depth, loop in enumerate(loops):
+            if options.threads > 1 and not depth and len(loops) > 1:
+                continue
+            known = {v: v.hint for v in s.function.args} | {each.iv: nest.name(each) for each in loops[:depth]}
+            named = (_named(change, known) for change in _changes(loop, nest.innermost))
+            found = (at for at in named if at is not None and not _is_outside(at, loop))
+            yield from (Place(depth, long, nest.name(loop), at) for at in found)
+
+
+def _is_outside(at: Index, loop: affine.For) -> bool:
+    """Whether a loop is known to begin no earlier than at a number, or to end no later."""
+    begun, ended = (low - at.expr for low in loop.lower), (at.expr - high for high in loop.upper)
+    return any(each.is_constant and each.constant >= 0 for each in (*begun, *ended))
+
+
+def _changes(loop: affine.For, innermost: affine.For) -> Iterator[Affine]:
+    """The iterations of a loop from which on a condition in it, a bound of the innermost or a subscript is another."""
+    for op in walk(loop):
+        if isinstance(op, affine.If):
+            for constraint in op.condition:
+                first = _first(loop.iv, constraint.expr)
+                if first is not None:
+                    yield from (first + 1, first) if constraint.equality else (first,)
+    index = (memref.Load, memref.Store, arith.Binary)
+    read = {v for op in walk(innermost) if isinstance(op, index) for v in op.reads()}
+    for op in walk(innermost):
+        if isinstance(op, affine.Min | affine.Max) and op.result in read:
+            sign = 1 if isinstance(op, affine.Max) else -1
+            for one, other in combinations(op.exprs, 2):
+                if loop.iv not in one.values():  # what moves decides as long as it may
+                    one, other = other, one
+                first = _first(loop.iv, (one - other) * sign)
+                if first is not None:
+                    yield first
+        elif isinstance(op, affine.Load | affine.Store):
+            yield from _wraps(loop, op)
+    for bounds in (innermost.lower, innermost.upper) if innermost.step == 1 else ():
+        if len(bounds) == 2 and (first := _first(loop.iv, bounds[0] - bounds[1])) is not None:
+            yield first
+
+
+def _wraps(loop: affine.For, op: affine.Load | affine.Store) -> Iterator[Affine]:
+    """The iterations of a loop from which on a subscript wraps around, which it does at the ends: A[(i + 1) mod N]."""
+    if len(loop.lower) != 1 or len(loop.upper) != 1:
+        return
+    trips = loop.upper[0] - loop.lower[0]
+    quotients = (atom for expr in op.index for atom in parts_of(expr) if isinstance(atom, FloorDiv))
+    for atom in quotients:
+        divisor = Affine.of(atom.divisor)
+        if loop.iv in atom.dividend.values() and (trips - divisor).is_constant:
+            for turn in (Affine(), divisor):
+                first = _first(loop.iv, atom.dividend - turn)
+                if first is not None:
+                    yield first
+
+
+def _first(iv: Value, expr: Affine) -> Affine | None:
+    """From which value of a counter on an expression is at least 0, or below 0 if it falls; None if that is unknown."""
+    factor = dict(expr.terms).get(iv, 0)
+    rest = expr - Affine.of(iv) * factor
+    if not factor or iv in rest.values() or any(isinstance(part, Product) for part in parts_of(rest)):
+        return None
+    return (-rest).ceildiv(factor) if factor > 0 else rest // -factor + 1
+
+
+def _named(expr: Affine, known: Mapping[Value, str]) -> Index | None:
+    """An expression over the names of sizes and of loops around; None where it has another value."""
+    new: dict[Value, Affine] = {}
+    for value in expr.values():
+        if value not in known or not known[value].isidentifier():
+            return None
+        symbol = symbols(known[value])
+        assert isinstance(symbol, Index), "one name is one symbol"
+        new[value] = symbol.expr
+    return Index(expr.substitute(new))

@@ -1,0 +1,71 @@
+"""Nests that go along rows of one array and along columns of another: in blocks of a line of the caches."""
+
+from __future__ import annotations
+
+from copy import copy
+from itertools import permutations
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.types import ComplexType, FloatType, IntegerType
+from affdsl.optimize.machine import LINE
+from affdsl.optimize.nests import Nest, unfit_where_refused
+from affdsl.optimize.options import Options
+from affdsl.optimize.registers.matrix_products import is_tied
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import inner_loops
+from affdsl.passes.analysis.access import Access
+from affdsl.schedule.schedule import Schedule
+
+LEAST = 4
+"""How many elements of a line pay for a block."""
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with two loops of a nest in blocks, of which each goes over whole lines of all arrays.
+
+        for i, j: B[j, i] = A[i, j]   ->   for i by 8, j by 8: for j, i in the block: B[j, i] = A[i, j]
+
+    Whatever loop is innermost, one of the arrays is accessed in another line each time; in a block a line is used as a
+    whole while the nearest cache has it, also where rows are a power of two apart. It takes nests of which no iteration
+    waits for another one, and where one loop is along what is stored alone and another one along what is loaded alone:
+    a sum of a matrix and its mirror image is quicker row by row, and so is a triangle of a small one. Raises
+    UnfitError.
+
+    References
+    ----------
+    Lam, Rothberg and Wolf, "The cache performance and optimizations of blocked algorithms", ASPLOS 1991.
+    """
+    if len(nest.band) < 2 or inner_loops.is_sum(nest, nest.innermost):
+        raise UnfitError
+    for inner, outer in permutations(nest.band, 2):
+        stored, loaded = (_along(nest, loop, other) for loop, other in ((inner, outer), (outer, inner)))
+        is_pair = {a.kind for a in stored} == {"write"} and {a.kind for a in loaded} == {"read"}
+        if is_pair and not is_tied(inner, outer):
+            break
+    else:
+        raise UnfitError
+    size = LINE // max(map(_bytes, (*stored, *loaded)))
+    if size < LEAST:
+        raise UnfitError
+    names, pair = [*map(nest.name, nest.band)], (nest.name(outer), nest.name(inner))
+    order = (*(name for name in names if name not in pair), *pair)
+    made = copy(s)
+    with unfit_where_refused():
+        if list(order) != names:
+            made.permute(order)
+        made.tile(pair, (size, size), separate=True)
+        tiles = dict(made.steps[-1].call.options)["names"]
+        assert isinstance(tiles, tuple)
+        made.permute(tiles[::-1])  # the next block is along what is loaded
+    return made, f"in blocks of {size} x {size}, so that lines along both loops are used as a whole"
+
+
+def _along(nest: Nest, loop: affine.For, other: affine.For) -> list[Access]:
+    """The accesses along whose rows a loop runs, and which another one moves on."""
+    return [a for a in nest.accesses if nest.stride(a, loop).motion == "contiguous" and not nest.is_still(a, other)]
+
+
+def _bytes(access: Access) -> int:
+    """How many bytes an element has, one at least."""
+    type = access.buffer.type.element
+    return max(type.width // 8, 1) if isinstance(type, FloatType | IntegerType | ComplexType) else LINE

@@ -1,0 +1,250 @@
+"""All recipes in one table: for all nests of a kernel, for an outermost loop, for a nest; in the order they are tried.
+
+A recipe takes steps on a copy of a schedule, each of which is proved, so that whatever it makes is right, or raises
+UnfitError, if need be with the reason. Of those for a nest the first that fits is taken; what comes of an outermost
+loop is compared with the loops as written (`search`). Six rooms hold them, by what they change: which nests become one
+(`fuse`), the order of iterations (`order`), vectors (`vector`), what stays in registers (`registers`), how memory is
+gone through (`memory`), and what threads share (`threads`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+
+from affdsl.frozen import FrozenValue
+from affdsl.ir.dialects import affine
+from affdsl.optimize import versions
+from affdsl.optimize.footprint import larger_than
+from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
+from affdsl.optimize.innermost import Notes, OfNest, first_that_fits
+from affdsl.optimize.memory import transposed_tables
+from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called
+from affdsl.optimize.options import Options
+from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes
+from affdsl.optimize.registers import full_unrolling, jammed_recurrences, jammed_time_steps, products_in_loops
+from affdsl.optimize.size import is_long
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import alternating_sums, inner_loops, outer_loops, recurrences
+from affdsl.optimize.versions import OfLoop, unless_small
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+SHARED_SWEEP = 256
+"""How many rows and columns a sweep that threads share has at least, in the mean: one thread is as fast with fewer."""
+
+
+class Fused(FrozenValue):
+    """What a recipe makes of all nests of a kernel.
+
+    Attributes
+    ----------
+    finished
+        The outermost loops to which nothing more is done.
+    small
+        The one that runs for small sizes, which gets recipes for these.
+    sequential
+        Those that are not for threads.
+    """
+
+    schedule: Schedule
+    notes: Sequence[str]
+    finished: frozenset[str] = frozenset()
+    small: str = ""
+    sequential: frozenset[str] = frozenset()
+
+
+OfKernel = Callable[[Schedule, Options], Fused]
+"""A recipe for all nests. Raises UnfitError where it does not fit."""
+
+
+def _chain(s: Schedule, options: Options) -> Fused:
+    made, said = stencil_chains.take(s, options)
+    done = (root for root in _roots(made) if any(nest.has_vectors for nest in nests_in(made, root)))
+    return Fused(made, [f"a chain of nests: {said}"], frozenset(done))
+
+
+def _one_pass(s: Schedule, options: Options) -> Fused:
+    return Fused(*matrix_passes.take(s, options))
+
+
+def _row_strips(s: Schedule, options: Options) -> Fused:
+    begun = row_strips.begin(s, options)
+    made, said = row_strips.finish(begun.schedule, begun, options)
+    roots = frozenset(_roots(made))
+    return Fused(made, [said], roots - {begun.small}, begun.small, roots - {begun.strip})
+
+
+def _roots(s: Schedule) -> list[str]:
+    return [row.names[0] for row in s.loops() if row.depth == 0]
+
+
+def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop over time tiled; no notes where it is none."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        small = time_tiles.small_enough(s, root, options.target)
+        sizes = None if small is None else larger_than(s, root, small)
+        both = s if sizes is None else copy(s).specialize(root, sizes)
+        made = time_tiles.take(both, root, options)
+    except (UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
+        return s, []
+    is_shared = any(each.is_parallel for each in made.loops())
+    shared = "; tiles that do not wait for each other run on threads" if is_shared else ""
+    notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
+    if sizes is None:
+        return made, notes
+    other = both.made[0].names[0]
+    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays are near enough in the second cache"]
+    try:
+        made, others = _with_small_sweeps(made, other, options)
+    except UnfitError:
+        made, others = _with_vectors(made, other, options)
+    return made, [*notes, *others]
+
+
+def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with the sweeps of a loop over time as one, which several threads only share where they are large.
+
+    Raises UnfitError.
+    """
+    s, small = copy(s), root
+    row = next(row for row in s.loops() if row.names[0] == root)
+    unless = ""
+    if options.threads > 1:
+        large = versions.on_average(s, names_in(s, root)[1:], SHARED_SWEEP)
+        small, *_ = versions.in_other(s, root, large)
+        unless = f", unless {literal(large)}"
+    s, said = time_tiles.take_near(s, small, options)
+    notes = [f"{root} ({row.location}): {said}{unless}"]
+    if options.threads > 1:
+        s, others = _with_vectors(s, root, options)
+        notes += others
+    return s, notes
+
+
+def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        straight, names = full_unrolling.take(s, root)
+    except UnfitError:
+        return s, []
+    made, notes = outer_loops.take_all(straight, root, options)
+    if not notes:
+        made, notes = _with_vectors(straight, root, options)
+    done = {step.call.verb for step in made.steps[len(straight.steps) :]}
+    if done <= {"scalar_replace", "unroll"} and any(map(inner_loops.updates_by_data, _loops_in(made, root))):
+        return s, []  # what chooses the elements may run on vectors by itself
+    return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
+    """The innermost loops inside of a loop, or itself."""
+    yield from (nest.innermost for nest in nests_in(s, root))
+
+
+def _with_table(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        made, said = transposed_tables.take(s, root, options)
+    except UnfitError:
+        return s, []
+    return made, [f"{root} ({row.location}): {said}"]
+
+
+def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with the loops inside of a loop on vectors, or jammed."""
+    notes: Notes = []
+    s, done = copy(s), set[str]()
+    with suppress(UnfitError):
+        s, split = pivots.take(s, root, options)
+        notes.append(split)
+    parts = [root]
+    with suppress(UnfitError):
+        place = next(row.location for row in s.loops() if row.names[0] == root)
+        made, split, parts = index_sets.take(s, root, options)
+        s, notes = made, [*notes, f"{root} ({place}): {split}"]
+    for nest in nests(s):
+        if nest.name(nest.innermost) in _inside(s, parts) and inner_loops.is_mixed(nest) and not options.reassociate:
+            before = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
+            with suppress(UnfitError):
+                made, in_turns = alternating_sums.take(s, nest, options)
+                if not is_long(made, s):
+                    s, notes = made, [*notes, f"{nest.place}: {in_turns}"]
+                    done.update(each for row in s.loops() for each in row.names if each not in before)
+                    continue
+            with suppress(IllegalTransform, ScheduleError):
+                s.distribute(nest.name(nest.innermost))
+    waiting = nests_in(s, *parts)
+    known = {nest.name(nest.innermost) for nest in nests(s)}
+    none_fits = not notes
+    for nest in waiting:
+        name = now_called(s, nest, known)
+        if name in done:
+            continue
+        s, said, covered = _recurrences(s, name, options)
+        if said:
+            notes, none_fits = [*notes, *said], False
+            done.update(covered)
+            continue
+        s, said, fits = first_that_fits(s, name, FOR_NESTS.values(), options)
+        notes, none_fits = [*notes, *said], none_fits and not fits
+    if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        try:
+            s, ordered = polyhedral.take_loop(s, root, options)
+            notes = [f"{root} ({row.location}): {ordered}"]
+        except UnfitError as why:
+            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
+    return s, notes
+
+
+def _inside(s: Schedule, roots: Sequence[str]) -> list[str]:
+    """Some outermost loops, and those inside of them, by name."""
+    return [name for root in roots for name in names_in(s, root)]
+
+
+def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
+    """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
+    nest = nest_called(s, name)
+    if nest is None or nest.has_vectors or not jammed_recurrences.may_be_jammed(s, nest, options):
+        return s, [], ()
+    with suppress(UnfitError):
+        made, said = recurrences.take(s, nest, options)
+        return made, [f"{nest.place}: {said}"], ()
+    try:
+        made, loop = jammed_recurrences.take(s, nest, options)
+    except UnfitError:
+        return s, [], ()
+    said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
+    return made, [f"{nest.place}: {said}"], names_in(made, loop)
+
+
+FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "through": _row_strips}
+"""The recipes for all nests, by the names of `choices.RECIPES`."""
+
+FOR_LOOPS: Mapping[str, OfLoop] = {
+    "sweeps": _with_sweeps,
+    "across": unless_small(_with_table),
+    "straight": unless_small(_with_straight_code),
+    "products": products_in_loops.take,
+    "outer": unless_small(outer_loops.take_all),
+    "vectors": unless_small(_with_vectors),
+}
+"""Those for an outermost loop with all that it holds. Sweeps and products have versions for small sizes themselves."""
+
+FOR_NESTS: Mapping[str, OfNest] = {
+    "carried recurrences in lanes": recurrences.take_carried,
+    "sums in blocks, of far terms": blocked_sums.take_early,
+    "an inner loop on vectors": inner_loops.take,
+    "recurrences in lanes": recurrences.take,
+    "sums in blocks": blocked_sums.take,
+    "time steps side by side": jammed_time_steps.take,
+    "a transposed copy in blocks": transposes.take,
+    "the order that isl finds": polyhedral.take,
+}
+"""Those for a nest, where a loop has no better recipe."""

@@ -1,0 +1,77 @@
+"""Loops of a few iterations, whose number is known: as straight code, which a register holds and a loop around sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+
+from affdsl.ir.core import Lanewise
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import holders, walk
+from affdsl.optimize.nests import counts_inside, loop_called, names_in
+from affdsl.optimize.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+_COUNTED = (Lanewise, affine.Access, memref.Load, memref.Store)
+MOST_ITERATIONS = 8
+MOST_OPERATIONS = 320
+"""How much straight code may be made of one loop: operations on numbers, loads and stores."""
+MOST_LEFT = 192
+"""How many of these may be left of all loops, after what is done alike is done once: each is compared with each."""
+
+
+def take(s: Schedule, root: str) -> tuple[Schedule, str]:
+    """The schedule with all short loops inside of a loop unrolled, from outside to inside, and what these are called.
+
+        for i: for k < 3: S(i, k)   ->   for i: { S(i, 0); S(i, 1); S(i, 2) }
+
+    Loops of a short one whose bounds move with it are as short for each of its iterations. Raises UnfitError if there
+    are none, or where straight code of all of them is too long.
+    """
+    made, unrolled = copy(s), list[str]()
+    known = names_in(s, root)
+    while (name := _next(made, root)) is not None:
+        try:
+            made.unroll(name)
+        except (IllegalTransform, ScheduleError) as error:
+            raise UnfitError(str(error)) from None
+        unrolled += [name] if name in known else []
+    loop = loop_called(made, root)
+    left = sum(isinstance(op, _COUNTED) for op in walk(loop)) if loop is not None else 0
+    if not unrolled or left > MOST_LEFT or _has_short(made, root):
+        raise UnfitError("it has no short loops, or too long ones of them")
+    return made, ", ".join(unrolled)
+
+
+def _next(s: Schedule, root: str) -> str | None:
+    """A short loop inside of another one, if need be with all loops in it."""
+    return next((name for name, count in _short(s, root) if count <= MOST_OPERATIONS), None)
+
+
+def _has_short(s: Schedule, root: str) -> bool:
+    """Whether some short loop is left."""
+    return any(True for _ in _short(s, root))
+
+
+def _short(s: Schedule, root: str) -> Iterator[tuple[str, float]]:
+    """The short loops inside of another one, and how many operations straight code of each has."""
+    names = {row.iv: row.names[0] for row in s.loops()}
+    around = next((op for op in holders(s.function) if isinstance(op, affine.For) and names[op.iv] == root), None)
+    if around is None:
+        return
+    most = {iv: count.high for iv, count in counts_inside(s, around).items()}
+    for op in walk(around):
+        if isinstance(op, affine.For) and op is not around and 1 < (most[op.iv] or 0) <= MOST_ITERATIONS:
+            yield names[op.iv], _operations(op, most)
+
+
+def _operations(loop: affine.For, most: dict[Value, int | None]) -> float:
+    """How many operations straight code of a loop has at most."""
+    count = most[loop.iv]
+    if count is None:
+        return float("inf")
+    inner = [op for op in loop.body if isinstance(op, affine.For)]
+    own = sum(isinstance(each, _COUNTED) for op in loop.body if op not in inner for each in walk(op))
+    return count * (own + sum(_operations(op, most) for op in inner))

@@ -1,0 +1,43 @@
+"""Recurrences along rows: several rows at once, each of which waits for itself alone."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+
+from affdsl.optimize.nests import Nest, is_recurrence, names_in, nests, require_quick_numbers
+from affdsl.optimize.options import Options
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import inner_loops
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with iterations of a loop around a recurrence jammed, what each hands on in registers; and the loop.
+
+        for i: for j: A[i, j] = S(A[i, j - 1])
+
+    All loops inside of it are such recurrences, none of which has better to run along. Raises UnfitError.
+    """
+    rows = options.choices.recurrences
+    if options.target.registers < rows:
+        raise UnfitError("there are too few registers for several rows")
+    require_quick_numbers(nest)
+    for loop in reversed(nest.loops[:-1]):
+        made, name = copy(s), nest.names[loop.iv]
+        inside = [each for each in nests(s) if loop in (*each.around, *each.band)]
+        if is_recurrence(nest, loop) or not all(may_be_jammed(s, each, options) for each in inside):
+            break
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(name, rows)
+            for each in names_in(made, name)[1:]:
+                with suppress(IllegalTransform, ScheduleError):
+                    made.scalar_replace(each)
+            return made, name
+    raise UnfitError("no rows of it are independent recurrences")
+
+
+def may_be_jammed(s: Schedule, nest: Nest, options: Options) -> bool:
+    """Whether a nest is a recurrence that runs along no other loop."""
+    return is_recurrence(nest, nest.innermost) and not inner_loops.runs_along_rows(s, nest, options)

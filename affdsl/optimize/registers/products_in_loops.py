@@ -1,0 +1,147 @@
+"""Loops that hold products of matrices: taken apart, or in blocks, so that these are nests of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from copy import copy
+from functools import partial
+from itertools import combinations
+
+from affdsl.optimize.footprint import longer_than
+from affdsl.optimize.innermost import Notes, first_that_fits
+from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.order import blocks
+from affdsl.optimize.order.distribution import distribute, in_memory
+from affdsl.optimize.registers import matrix_products, product_epilogues
+from affdsl.optimize.threads.sharing import threads_around
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import inner_loops, outer_loops
+from affdsl.optimize.versions import in_other, unless_small
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+SECOND_BLOCK = 4
+"""Of the second of several blocks there should be so large a share: the fourth part."""
+DIMENSIONS = 3
+"""How many loops a product of matrices has."""
+
+
+def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with products inside of a loop.
+
+    Where those are triangles in blocks, and the loop around others can be on vectors, that is what one block runs on.
+    """
+    row = next(row for row in s.loops() if row.names[0] == root)
+    sizes = longer_than(s, root, options.choices.block_rows) if _has_triangles(s, root) else None
+    if sizes is not None:
+        with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
+            both = copy(s).specialize(root, sizes)
+            small = both.made[0].names[0]
+            both, others = outer_loops.take_all(both, small, options, near=True)
+            if others:
+                made, notes = _apart(both, root, options)
+                said = f"{root} ({row.location}): in blocks, where {literal(sizes)}"
+                return (made, [said, *notes, *others]) if notes else _with_blocks(s, root, options)
+    made, notes = _apart(s, root, options)
+    return (made, notes) if notes else _with_blocks(s, root, options)
+
+
+def _has_triangles(s: Schedule, root: str) -> bool:
+    """Whether of three loops the innermost has bounds that move with one around it, and no other loop has such."""
+    inside = names_in(s, root)
+    for nest in nests(s):
+        loops = nest.loops
+        tied = [b for a, b in combinations(loops, 2) if matrix_products.is_tied(a, b)]
+        if nest.name(nest.innermost) in inside and len(loops) > 2 and tied == [nest.innermost]:
+            return True
+    return False
+
+
+def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """A schedule where the loops inside of a loop are taken apart, if there is a product among what is left."""
+    apart = copy(s)
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    in_memory(apart, inside)
+    notes: Notes = []
+    with suppress(UnfitError):
+        made, other, how = product_epilogues.take(apart, root, options)
+        notes.append(f"{', '.join(inside)} ({next(r for r in s.loops() if r.names[0] == inside[-1]).location}): {how}")
+        if not other:
+            return made, notes
+        apart, root, inside = made, other, names_in(made, other)
+    others = {row.iv for row in apart.loops() if row.names[0] not in inside}
+    apart = _distributed(apart, inside, options)
+    on_threads = ""
+    with suppress(UnfitError):
+        apart, on_threads = threads_around(apart, root, options)
+    rest: list[str] = []
+    for nest in nests(apart):
+        if not others.isdisjoint((*nest.around, *nest.band)[0].binds()):
+            continue
+        try:
+            apart, done = matrix_products.take(apart, nest, options)
+            notes.append(f"{nest.place}: {done}")
+        except UnfitError:
+            try:
+                apart, said = blocks.take_triangle(apart, nest, options)
+                notes += said
+            except UnfitError:
+                rest.append(nest.name(nest.innermost))
+    if not notes:
+        return s, []
+    if on_threads:
+        notes.insert(0, f"{root} ({next(row for row in s.loops() if row.names[0] == root).location}): {on_threads}")
+    for name in rest:
+        root = next((nest.name(nest.band[0]) for nest in nests(apart) if nest.name(nest.innermost) == name), name)
+        apart, said = unless_small(partial(_innermost, name))(apart, root, options)
+        notes += said
+    return apart, notes
+
+
+def _distributed(s: Schedule, inside: Sequence[str], options: Options) -> Schedule:
+    """The schedule with loops taken apart; those around tiny products stay around all of what they hold.
+
+    A matrix is then in the nearest cache from its first statement to the last one.
+    """
+    apart, last = copy(s), set[str]()
+    for nest in nests(s):
+        loops = nest.loops
+        last |= {nest.name(loop) for loop in loops[-DIMENSIONS:]}
+    distribute(apart, [name for name in inside if name in last])
+    if len(last.intersection(inside)) < len(inside) and matrix_products.tiny_ones(apart, inside, options):
+        return apart
+    distribute(apart, inside)
+    return apart
+
+
+def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with an innermost loop of a nest on vectors."""
+    s, notes, _ = first_that_fits(s, name, (inner_loops.take,), options)
+    return s, notes
+
+
+def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop in blocks; no notes where these are no products."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    rows = options.choices.block_rows
+    sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
+    apart, said = copy(s), list[str]()
+    with suppress(UnfitError):
+        in_other(apart, root, sizes)
+        said.append(f"{root} ({row.location}): the loops as written, unless {literal(sizes)}")
+    for name in reversed(inside):
+        with suppress(IllegalTransform, ScheduleError):
+            apart.demote(name)
+    try:
+        made, notes = blocks.take(apart, root, options)
+    except UnfitError:
+        return s, []
+    return made, [*said, *notes]

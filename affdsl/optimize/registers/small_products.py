@@ -1,0 +1,156 @@
+"""Products of small matrices: sums in registers, on the arrays where they stand, since caches hold all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from affdsl.codegen.targets.target import Target
+from affdsl.frozen import FrozenValue
+from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Constraint
+from affdsl.lang.indices import Condition
+from affdsl.optimize.machine import USUAL_CACHES
+from affdsl.optimize.nests import Nest, is_lane_by_lane, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.versions import in_other, on_average
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+ROWS = 4
+"""How many rows of sums are in registers, a vector each: an addition waits about as many cycles for another."""
+LARGE = (1, 48, 9)
+"""How many rows and columns the result has at least, and how many terms a sum, for which copies of the factors pay."""
+SMALL = (1, 4, 1)
+"""The same for vectors of columns: what is smaller runs as it was."""
+ALONG_ROWS = (5, 5, 2)
+"""As many there are at least, for both, where the loops as they were run along rows themselves."""
+LEAST_PACKED = 3
+"""How many vectors rows have in the mean for which copies pay where nothing else is there for small matrices."""
+
+
+class Small(FrozenValue):
+    """The version of a product for small matrices.
+
+    Attributes
+    ----------
+    said
+        When it runs, as the end of a sentence.
+    loops
+        Its loops over rows, columns and terms; none where it is the loops as they were.
+    """
+
+    said: str = ""
+    loops: tuple[str, ...] = ()
+
+
+def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int, options: Options) -> Small:
+    """Give a product versions for small matrices; the schedule given is changed.
+
+        for i, j, k: S   ->   if N >= 48 and K >= 9: for i, j, k: S
+                              else if N >= 4: for i, j on vectors, k: S
+                              else: for i, j, k: S
+
+    A condition is on one size each, which proofs inside of the loops take no longer for. `finish` makes the rest.
+
+    Parameters
+    ----------
+    loops
+        The loops of the nest over rows, columns and terms. The nest keeps them: it is the version for large matrices.
+    bits
+        How many bits an element has.
+
+    References
+    ----------
+    Heinecke and others, "LIBXSMM: accelerating small matrix multiplications by runtime code generation", SC 2016.
+    """
+    around = {iv for op in nest.around for iv in op.binds()}
+    if any(v in around for loop in nest.band for bound in (*loop.lower, *loop.upper) for v in bound.values()):
+        return Small()  # it is a part of a large one
+    before, lanes = len(s.steps), options.target.lanes(bits)
+    band, (i, j, k) = tuple(map(nest.name, nest.band)), map(nest.name, loops)
+    try:
+        least = ALONG_ROWS if nest.innermost is loops[1] else SMALL
+        sizes = _at_least(s, (i, j, k), tuple(map(max, LARGE, least)))
+        other = dict(zip(band, in_other(s, band[0], sizes), strict=True))
+        named = other[i], other[j], other[k]
+        in_other(s, other[band[0]], _at_least(s, named, least))
+        order = (*(each for each in other.values() if each not in named), *named)
+        if order != tuple(other.values()):
+            s.permute(order)
+        s.vectorize(other[j], lanes, tail="folded" if options.target.has_masks else options.tail)
+        if is_lane_by_lane(s, other[j]):
+            raise UnfitError
+        said = f"smaller ones stay where they are, on vectors of {other[j]}, {ROWS} rows at once"
+        return Small(f", where {literal(sizes)}; {said}", named)
+    except (UnfitError, IllegalTransform, ScheduleError):
+        while len(s.steps) > before:
+            s.undo()
+    sizes = on_average(s, (i, j, k), LEAST_PACKED * lanes)
+    with suppress(UnfitError):
+        in_other(s, band[0], sizes)
+        return Small(f", where {literal(sizes)}; smaller ones run the loops as written")
+    return Small()
+
+
+def is_tiny(loops: Sequence[affine.For], size: int, columns: int, target: Target) -> bool:
+    """Whether a product of known size, with so many bytes an element, fits into half of the nearest cache.
+
+    Copies of its factors would take about as long as the products, of which there may be many. `columns` are those that
+    one row of registers has at least.
+
+    Parameters
+    ----------
+    loops
+        Its loops over rows, columns and terms.
+    """
+    counts = [_count(loop) for loop in loops]
+    i, j, k = (each or 0 for each in counts)
+    nearest = (target.caches or USUAL_CACHES)[0]
+    return None not in counts and j >= columns and (i * j + i * k + k * j) * size <= nearest // 2
+
+
+def in_registers(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int) -> str:
+    """Make the sums of a tiny product in registers, on the arrays where they stand, and say so. Raises as steps do."""
+    s.register_tile(*loops, rows=rows, vectors=vectors, lanes=lanes)
+    return f"a product of small matrices, where they stand: {rows} x {vectors * lanes} sums in registers"
+
+
+def vectors_in(columns: affine.For, vectors: int, lanes: int) -> int:
+    """How many vectors a row of registers has, of so many at most, for the columns that a tiny product has."""
+    return max(1, min(vectors, (_count(columns) or 0) // lanes))
+
+
+def _count(loop: affine.For) -> int | None:
+    """How often a loop runs, where its bounds are numbers."""
+    (low, *lows), (high, *highs) = loop.lower, loop.upper
+    if lows or highs or not (low.is_constant and high.is_constant):
+        return None
+    return max(0, -((low.constant - high.constant) // loop.step))
+
+
+def finish(s: Schedule, small: Small, options: Options) -> None:
+    """Make the sums of several rows at once, in registers, after all other steps, which long code would slow down."""
+    if not small.loops:
+        return
+    i, _, k = small.loops
+    known = {name for row in s.loops() for name in row.names}
+    with suppress(IllegalTransform, ScheduleError):
+        s.unroll_jam(i, max(1, min(ROWS, options.target.registers // 2)))
+    for name in [nest.name(nest.innermost) for nest in nests(s)]:
+        if name == k or name not in known:
+            with suppress(IllegalTransform):  # its sums stay in memory
+                s.scalar_replace(name)
+
+
+def _at_least(s: Schedule, loops: tuple[str, ...], counts: tuple[int, ...]) -> Condition | None:
+    """That loops over rows, columns and terms are so long; None where sizes do not say it of all three."""
+    found: list[Constraint] = []
+    for loop, count in zip(loops, counts, strict=True):
+        each = on_average(s, (loop,), count)
+        if each is None:
+            return None
+        found += each.constraints if count > 1 else ()
+    return Condition(tuple(dict.fromkeys(found)))

@@ -1,0 +1,512 @@
+"""Loops on vectors: the loop that runs along rows innermost, several rows at once, sums in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import copy
+from itertools import combinations
+
+from affdsl.ir.core import Lanewise
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import complex as complex_
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, IntegerType, VectorType
+from affdsl.optimize.footprint import has_large_cache
+from affdsl.optimize.machine import PAGE, USUAL_CACHES
+from affdsl.optimize.memory import aligned_stencils, streaming_stores
+from affdsl.optimize.memory.streaming_stores import LINE
+from affdsl.optimize.nests import (
+    Nest,
+    again_in,
+    bits_in_register,
+    counts_inside,
+    has_complex_numbers,
+    is_lane_by_lane,
+    is_recurrence,
+    lanes_of,
+    loop_called,
+    names_in,
+    nests,
+    on_vectors,
+    require_quick_numbers,
+    unfit_where_refused,
+)
+from affdsl.optimize.options import Options
+from affdsl.optimize.repeated import share_done_again
+from affdsl.optimize.size import require_room
+from affdsl.optimize.threads import sharing
+from affdsl.optimize.unfit import UnfitError, in_one_line
+from affdsl.optimize.vector import store_forwarding, superword
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.analysis.lookups import are_of_bytes, lookups
+from affdsl.passes.transforms.vectorize import is_exact_in_lanes
+from affdsl.passes.transforms.vectorize.counted import all_count
+from affdsl.passes.transforms.vectorize.counters import idle_counters
+from affdsl.schedule.alone import alone, way_to
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
+FAR = 8.0
+"""What an access costs that touches another line of the cache each time, or is made lane by lane."""
+SHARING = range(8, 25)
+"""How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
+DONE_AGAIN = 0.2
+"""The share of the operations that iterations run at once for, since each would do again what another one has done."""
+SHORT = 8
+"""From so many vectors on, half a vector less at the end of a row is not worth its code."""
+LOOKING_UP = 2
+"""How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
+FEW = 2
+"""A loop that runs so many times at most stays as it is."""
+AHEAD = 4
+"""How many vectors of a loop that waits for memory are straight code: more loads are on their way at once."""
+IN_ORDER = 4.0
+"""What an addition costs that waits for the one before it."""
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with vectors of the loop of a band that moves through memory in the smallest steps.
+
+    What stands in the way of a better loop is taken out of it first, by distribution. A sum is made in lanes where it
+    may be, and else several run at once, so that one addition need not wait for the other. Raises UnfitError.
+    """
+    if nest.has_vectors:
+        raise UnfitError("it has vectors already")
+    if (most := counts_inside(s, nest.loops[0])[nest.innermost.iv].high) is not None and most <= FEW:
+        raise UnfitError(f"it runs {'once' if most == 1 else f'{most} times'} at most")
+    best, found = s, nest
+    for apart in _distributed(s, nest):
+        again = again_in(apart, nest, s)
+        if again is not None and _least(again, options) < _least(found, options):
+            best, found = apart, again
+    return in_place(copy(best), found, options)
+
+
+def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same, with what stands in a nest left together; the schedule given is changed. Raises UnfitError."""
+    said: list[str] = []
+    loop = min(reversed(nest.band), key=lambda each: cost(nest, each, options))
+    nest, before = sharing.unless_outermost(s, nest, loop, options), nest
+    loop = next((each for each in nest.band if each.iv is loop.iv), nest.innermost)  # one that runs once has gone
+    if nest is not before:
+        said.append(f"threads share chunks of {nest.name(loop)}")
+    name, outer = nest.name(loop), [nest.name(each) for each in nest.band if each is not loop]
+    if loop is not nest.innermost:
+        try:
+            s.permute((*outer, name))
+            said.append(f"{name} runs innermost")
+            nest = next((each for each in nests(s) if each.innermost.iv is loop.iv), nest)
+            outer = [nest.name(each) for each in nest.band if each.iv is not loop.iv]  # one that runs once has gone
+        except (IllegalTransform, ScheduleError) as error:
+            if is_sum(nest, nest.innermost):
+                raise UnfitError(in_one_line(error)) from None
+            loop = nest.innermost
+            name, outer = nest.name(loop), [nest.name(each) for each in nest.band[:-1]]
+    if is_sum(nest, loop):
+        s, done = _sums(s, nest, loop, options)
+        return s, "; ".join([*said, done])
+    if said and has_complex_numbers(nest):
+        return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
+    if updates_by_data(loop):
+        raise UnfitError("data decides which elements it updates: one lane would wait for the other")
+    has_tables = options.target.has_tables and are_of_bytes(loop)
+    if lookups(loop) and not has_tables:
+        raise UnfitError(f"{name} does nothing but look up small elements, one by one")
+    lanes = lanes_of(nest, options)
+    if not outer and not has_tables and any(isinstance(op, memref.Load) for op in loop.body):
+        lanes *= LOOKING_UP
+    if is_mixed(nest):
+        outside = outer or _names_around(nest)
+        if outside and adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
+            with suppress(IllegalTransform, ScheduleError):
+                s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
+                return s, "; ".join([*said, done])
+        with suppress(IllegalTransform, ScheduleError):
+            lanes = _lanes_to_count(s, nest, options) or lanes
+            return _with_sums(s, name, lanes, options), "; ".join(
+                [*said, f"{name} sums up and runs on vectors of {lanes}"]
+            )
+    if outer and _updates_under_conditions(nest, outer[-1]):
+        raise UnfitError(
+            f"each iteration of {outer[-1]} waits for what lanes of the one before it have stored under masks"
+        )
+    around = next((each for each in nest.band if outer and nest.name(each) == outer[-1]), None)
+    rows = _at_once(nest, around, options) if around is not None else 1
+    if around is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, around):
+        with suppress(UnfitError):
+            s, done = streaming_stores.take(s, nest, outer[-1], name, lanes, ways(options), options)
+            return s, "; ".join([*said, done])
+    if not _waits_for_memory(nest, options):
+        with suppress(UnfitError):
+            s, done = aligned_stencils.take(s, nest, name, lanes, options)
+            return s, "; ".join([*said, done])
+    written = copy(s)
+    try:
+        s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
+    except (IllegalTransform, ScheduleError) as refused:
+        if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
+            raise UnfitError(in_one_line(refused)) from None
+        with unfit_where_refused():
+            s.vectorize(name, lanes, tail=options.tail)
+    if is_lane_by_lane(s, name):
+        raise UnfitError(f"most of {name} would run lane after lane")
+    if store_forwarding.waits(s, name):
+        with suppress(UnfitError):
+            s, done = store_forwarding.take(written, name, lanes, options)
+            return s, "; ".join([*said, done])
+    said.append(f"{name} runs on vectors of {lanes}")
+    if rows > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll_jam(outer[-1], rows)
+            said.append(f"{rows} iterations of {outer[-1]} run at once")
+    with_shuffles = copy(s)
+    if spliced(with_shuffles, name, options):
+        if rows > 1 or not _waits_for_memory(nest, options):
+            return with_shuffles, "; ".join([*said, "each element of a row is loaded once"])
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll(name, AHEAD)
+            said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
+    return s, "; ".join(said)
+
+
+def _waits_for_memory(nest: Nest, options: Options) -> bool:
+    """Whether a loop goes over its arrays once and computes little, so that it waits for memory, where that is far."""
+    few = sum(isinstance(op, Lanewise) for op in nest.innermost.body) < SHARING.start
+    loops = nest.loops
+    once = all(not all(nest.is_still(a, loop) for a in nest.accesses) for loop in loops)
+    return few and once and has_large_cache(options.target)
+
+
+def _is_short(s: Schedule, name: str, lanes: int) -> bool:
+    """Whether a loop runs for few vectors, whatever the sizes, and these have halves: see `SHORT`."""
+    loop = loop_called(s, name)
+    most = None if loop is None else counts_inside(s, loop)[loop.iv].high
+    return lanes > 3 and most is not None and most < SHORT * lanes
+
+
+def _updates_under_conditions(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest update the same row where conditions in it hold."""
+    loop, read = loop_around(nest, outer), {a.buffer for a in nest.accesses if a.kind == "read"}
+    conditional = [a for a in nest.accesses if a.kind == "write" and a.op not in nest.innermost.body]
+    return any(a.buffer in read and nest.is_still(a, loop) for a in conditional)
+
+
+def updates_by_data(loop: affine.For) -> bool:
+    """Whether a loop loads, and stores, elements of an array that data chooses."""
+    ops = [*walk(loop)]
+    stored = {op.memref for op in ops if isinstance(op, memref.Store)}
+    return any(isinstance(op, memref.Load) and op.memref in stored for op in ops)
+
+
+def has_long_vectors(options: Options) -> bool:
+    """Whether a vector is as long as a line of the cache; stencils whose vectors are not spliced wait for loads."""
+    return options.target.width >= LINE
+
+
+def spliced(s: Schedule, name: str, options: Options) -> bool:
+    """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines.
+
+    Those that are shorter seldom do, and shuffles of few bytes are made of one after the other.
+    """
+    if not has_long_vectors(options) or _has_short_vectors(s, name):
+        return False
+    with suppress(IllegalTransform, ScheduleError):
+        s.splice(name)
+        return True
+    return False
+
+
+def _has_short_vectors(s: Schedule, name: str) -> bool:
+    """Whether a loop loads vectors that are shorter than a line of the cache."""
+    loop = loop_called(s, name)
+    loads = [] if loop is None else [op for op in walk(loop) if isinstance(op, affine.VectorLoad)]
+    types = [op.result.type for op in loads if isinstance(op.result.type, VectorType)]
+    return any(8 * (width_of(type) or LINE) < LINE for type in types)
+
+
+def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
+    name = nest.name(loop)
+    outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
+    matrices = _matrices(nest, outer[-1], options) if outer else 0
+    counting, in_any_order = _lanes_to_count(s, nest, options), options.reassociate or _needs_no_order(s, nest)
+    if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
+        with suppress(IllegalTransform, ScheduleError):
+            return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
+    if in_any_order:
+        is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
+        vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
+        made, lanes = copy(s), counting or vectors * lanes_of(nest, options)
+        tail = "scalar" if is_turned else options.tail  # by a mask, they would be loaded lane after lane
+        with suppress(IllegalTransform, ScheduleError):
+            if not loop.results:
+                made.scalar_replace(name)
+            made.vectorize(name, lanes, tail=tail, reassociate=options.reassociate)
+            if not is_lane_by_lane(made, name):
+                return made, f"{name} sums up in {lanes} lanes"
+    if not outer:
+        is_complex = any(isinstance(op, complex_.ComplexOp) for op in loop.body)
+        may = "" if is_complex else " (reassociate=True)"
+        raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
+    require_quick_numbers(nest)
+    if _sums_integers(nest, loop) and any(True for op in loop.body for _ in op.blocks()):
+        raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
+    why = ""
+    for each in reversed(outer):
+        if is_large(loop_around(nest, each)):
+            why = why or f"{each} holds more than {sharing.MOST_ACCESSES} accesses"
+            continue
+        try:
+            return _in_order(s, each, nest, options)
+        except (IllegalTransform, ScheduleError) as error:
+            why = why or in_one_line(error)
+    raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the sums of several iterations of an outer loop at once, in lanes if they may. Raises as steps.
+
+    They are no more than the nearest cache has lines of one place: rows may lie a power of two apart.
+    """
+    name, sums, made = nest.name(nest.innermost), options.choices.sums, copy(s)
+    if not _is_jammed(s, outer):  # for a sum before this one in the same iterations
+        require_room(nest.innermost, sums)
+        made.unroll_jam(outer, sums)
+    with suppress(IllegalTransform, ScheduleError):
+        made.scalar_replace(name)
+    lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
+    wide = superword.in_lanes(made, [name], lanes)
+    how = f", in lanes of vectors of {lanes}" if wide is not None else ""
+    return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
+
+
+def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
+    """How many lanes of what moves along a loop a register has, where all its sums only count; 0 for other sums."""
+    made, name = copy(s), nest.name(nest.innermost)
+    if not nest.innermost.results:
+        with suppress(IllegalTransform, ScheduleError):
+            made.scalar_replace(name)
+    loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
+    loop = next(loops, None)  # none where it runs once
+    if loop is None or not loop.results or not all_count(loop):
+        return 0
+    moving = [a for a in nest.accesses if not nest.is_still(a, nest.innermost)]
+    types = [a.buffer.type.element for a in moving]
+    bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
+    return options.target.lanes(max(bits)) if bits else 0
+
+
+def _sums_integers(nest: Nest, loop: affine.For) -> bool:
+    """Whether all sums of a loop are of integers, whose order does not matter."""
+    types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
+    return all(isinstance(type, IntegerType) for type in types)
+
+
+def _needs_no_order(s: Schedule, nest: Nest) -> bool:
+    """Whether all that the innermost loop sums up is exact in any order: integers, extremes, counts, places."""
+    if _sums_integers(nest, nest.innermost):
+        return True
+    made = copy(s)
+    with suppress(IllegalTransform, ScheduleError):
+        if not nest.innermost.results:
+            made.scalar_replace(nest.name(nest.innermost))
+        return is_exact_in_lanes(alone(way_to(made.function, {nest.innermost.iv})), nest.innermost.iv, made.module)
+    return False
+
+
+def is_large(loop: affine.For) -> bool:
+    """Whether a loop holds so much that to compare each of its accesses with each takes long."""
+    ops = (op for op in walk(loop) if isinstance(op, affine.Access | memref.Load | memref.Store))
+    return sum(1 for _ in ops) > sharing.MOST_ACCESSES
+
+
+def _is_jammed(s: Schedule, loop: str) -> bool:
+    """Whether a step has made several iterations of a loop run at once."""
+    return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
+
+
+def _names_around(nest: Nest) -> list[str]:
+    """The loops around a band, outermost first."""
+    return [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
+
+
+def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
+    """Whether several rows at once are better than one: they have elements in common, or the sum is all there is.
+
+    Other loops beside the sum would else go over the same row while the nearest cache has it.
+    """
+    inside, loop = names_in(s, outer)[1:], loop_called(s, outer)
+    if loop is None or is_large(loop):
+        return False
+    return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
+
+
+def _matrices(nest: Nest, outer: str, options: Options) -> int:
+    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory.
+
+    A row that the loop around moves along, too, as x[i + k], is one place. Where the second cache is large, it does not
+    count: processors of that kind add in two units, so that it pays to have sums in more lanes.
+    """
+    loop = loop_around(nest, outer)
+
+    def is_along(access: Access) -> bool:
+        return all(nest.stride(access, each).motion in ("contiguous", "reversed") for each in (loop, nest.innermost))
+
+    moving = (a for a in nest.accesses if not nest.is_still(a, loop) and not nest.is_still(a, nest.innermost))
+    return len({a.buffer for a in moving if not (has_large_cache(options.target) and is_along(a))})
+
+
+def have_elements_in_common(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest go over the same row of something."""
+    loop = loop_around(nest, outer)
+    along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
+    return any(nest.stride(a, loop).motion == "invariant" for a in along)
+
+
+def adds_to_one_row(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest store in the same row."""
+    stored = [a for a in nest.accesses if a.kind == "write" and not nest.is_still(a, nest.innermost)]
+    return any(nest.is_still(a, loop_around(nest, outer)) for a in stored)
+
+
+def loop_around(nest: Nest, name: str) -> affine.For:
+    """The loop around a nest of a name."""
+    return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
+
+
+def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
+    """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
+    made = copy(s)
+    made.scalar_replace(name)
+    return on_vectors(made, name, lanes, options.tail, reassociate=options.reassociate)
+
+
+def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
+
+    Raises as steps do.
+    """
+    rows = rows_at_once(options)
+    made = copy(s)
+    left = [row.names[0] for row in made.unroll_jam(outer, rows).made]
+    for each in [name, *(each for each in left if _sums_up(made, each))]:
+        made.scalar_replace(each)
+        on_vectors(made, each, lanes, options.tail, reassociate=options.reassociate)
+    return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
+
+
+def rows_at_once(options: Options) -> int:
+    """How many rows have a vector of a sum in a register each, and leave registers for what all take."""
+    return min(options.choices.sums, options.target.registers // 4)
+
+
+def _sums_up(s: Schedule, name: str) -> bool:
+    """Whether a loop of a schedule is an innermost one that makes a sum."""
+    return any(
+        _may_sum_up(nest.innermost) and (is_sum(nest, nest.innermost) or is_mixed(nest)) for nest in _among(s, [name])
+    )
+
+
+def _may_sum_up(loop: affine.For) -> bool:
+    """Whether a loop hands on values, or stores to elements that may be the same in all iterations."""
+    stores = (op for op in loop.body if isinstance(op, affine.Store | affine.VectorStore | memref.Store))
+    return bool(loop.results) or any(
+        isinstance(op, memref.Store) or all(loop.iv not in each.values() for each in op.index) for op in stores
+    )
+
+
+def _among(s: Schedule, loops: list[str]) -> list[Nest]:
+    """The nests whose innermost loops are among some."""
+    return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
+
+
+def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
+    """Whether a loop of a band runs along all rows, and sums up nothing, if need be after distribution."""
+    for apart in (s, *_distributed(s, nest)):
+        again = again_in(apart, nest, s)
+        if again is None:
+            continue
+        loop = min(reversed(again.band), key=lambda each: cost(again, each, options))
+        motions = [again.stride(access, loop).motion for access in again.accesses]
+        if all(motion in COSTS for motion in motions) and not (is_sum(again, loop) or is_recurrence(again, loop)):
+            return True
+    return False
+
+
+def is_mixed(nest: Nest) -> bool:
+    """Whether the innermost loop both sums up in some elements and stores along others."""
+    still = {nest.is_still(a, nest.innermost) for a in nest.accesses if a.kind == "write"}
+    return len(still) > 1
+
+
+def cost(nest: Nest, loop: affine.For, options: Options) -> float:
+    """What the accesses of an iteration cost if a loop is innermost."""
+    is_in_order = is_sum(nest, loop) and not (options.reassociate or _sums_integers(nest, loop))
+    waits = IN_ORDER if is_in_order else 0.0
+    return waits + sum(COSTS.get(nest.stride(access, loop).motion, FAR) for access in nest.accesses)
+
+
+def is_sum(nest: Nest, loop: affine.For) -> bool:
+    """Whether all that a loop stores stays where it is, or it hands on more than counters that nothing needs later."""
+    if len(loop.results) > len(idle_counters(nest.function, loop)):
+        return True
+    stores = [a for a in nest.accesses if a.kind == "write"]
+    return bool(stores) and all(nest.is_still(a, loop) for a in stores)
+
+
+def _least(nest: Nest, options: Options) -> float:
+    return min(cost(nest, loop, options) for loop in nest.band)
+
+
+def _stays(nest: Nest, loop: affine.For) -> bool:
+    """Whether an iteration of a loop stores where the one before it has stored."""
+    return any(a.kind == "write" and nest.is_still(a, loop) for a in nest.accesses)
+
+
+def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
+    """How many iterations of a loop run at once, since they have elements in common.
+
+    Rows that are a power of two apart would lie in the same places of the nearest cache: there are few of those.
+    """
+    if _stays(nest, loop):
+        return rows_at_once(options)
+    if not _shares_rows(nest, loop):
+        return options.choices.shared_rows if share_done_again(nest, loop) >= DONE_AGAIN else 1
+    ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
+    arrays, lines = {op.memref for op in ops}, {(op.memref, op.index[:-1]) for op in ops}
+    return min(options.choices.shared_rows, 1 + (ways(options) - len(lines)) // len(arrays))
+
+
+def ways(options: Options) -> int:
+    """How many lines of one place the nearest cache holds, where places repeat with each page, as on x86."""
+    return (options.target.caches or USUAL_CACHES)[0] // PAGE
+
+
+def _shares_rows(nest: Nest, loop: affine.For) -> bool:
+    """Whether an iteration of a loop loads, along rows, what others load too, and few operations are made of it."""
+    loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]
+    if sum(isinstance(op, Lanewise) for op in nest.innermost.body) not in SHARING:
+        return False
+    for a, b in combinations(loads, 2):
+        if a.memref is b.memref and a.index != b.index:
+            apart = [x - y for x, y in zip(a.index, b.index, strict=True)]
+            moves = [loop.iv in x.values() for x in a.index]
+            if all(e.is_constant for e in apart) and any(e.constant and m for e, m in zip(apart, moves, strict=True)):
+                return True
+    return False
+
+
+def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
+    """The schedule with what stands beside a nest in the loops around it taken apart, from inside to outside."""
+    made = copy(s)
+    for op in reversed(nest.around):
+        if not isinstance(op, affine.For) or is_large(op):
+            return
+        try:
+            made.distribute(nest.names[op.iv])
+        except (IllegalTransform, ScheduleError):
+            return
+        yield copy(made)

@@ -1,0 +1,124 @@
+"""Recurrences along lines that do not wait for each other: several lines at once, in lanes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, math, vector
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, VectorType
+from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in, unfit_where_refused
+from affdsl.optimize.options import Options
+from affdsl.optimize.threads import sharing
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector.outer_loops import several
+from affdsl.passes.analysis.parallelism import of_loop
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+GATHERED = 0.6
+"""How many vectors may be put together from lanes, or taken apart, for each operation on vectors."""
+
+HALF = 8
+"""How many lanes are put together at most: more come of two halves, and take longer than these one after the other."""
+VECTORS = 2
+"""How many vectors of lines run at once where they divide: one does so while the other waits."""
+ROOMY = 32
+"""How many registers a target has that can hold what several vectors of lines hand on."""
+
+SLOW = 4
+"""How many additions a division takes as long as, or a square root."""
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the loop around a recurrence on vectors, and with it all that this loop holds.
+
+        for i: { for j: A[i, j] = S(A[i, j - 1]); for j down: B[j, i] = T(B[j + 1, i], A[i, j]) }
+
+    What a line leaves for its next element stays in a register, in lanes. A recurrence waits for each of its
+    iterations, so that lanes pay even where elements of several lines lie far apart. Raises UnfitError.
+
+    References
+    ----------
+    Hockney and Jesshope, "Parallel Computers 2", ch. 5: many tridiagonal systems at once.
+    """
+    loops = nest.loops[:-1]
+    found = of_loop(nest.dependences, nest.innermost.iv)
+    if not loops or found is None or found.verdict != "sequential":
+        raise UnfitError  # nothing stands in the way of what it is not
+    if loops[-1].results:
+        raise UnfitError(f"{nest.names[loops[-1].iv]} hands values on from one line to the next")
+    outer, lanes = nest.names[loops[-1].iv], lanes_of(nest, options)
+    if inner_loops.is_large(loops[-1]):
+        raise UnfitError(f"{outer} holds more than {sharing.MOST_ACCESSES} accesses")
+    made = copy(s)
+    for name in names_in(s, outer)[1:]:
+        with suppress(IllegalTransform, ScheduleError):
+            made.scalar_replace(name)
+    with unfit_where_refused():
+        wide = copy(made).vectorize(outer, lanes)
+        if lanes > HALF and any(map(_gathered, _called(wide, outer))):
+            lanes = HALF
+            wide = made.vectorize(outer, lanes)
+    if not all(map(_pays, _called(wide, outer))):
+        raise UnfitError(f"most of {outer} would run lane after lane")
+    said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    if not any(map(_gathered, _called(wide, outer))):
+        wide, said = several(wide, outer, [nest], options, said)
+    elif options.target.registers >= ROOMY and any(map(divides, _called(wide, outer))):
+        with suppress(IllegalTransform, ScheduleError):
+            wide.unroll_jam(outer, VECTORS)
+            said = f"a recurrence: {VECTORS * lanes} iterations of {outer} run at once, in lanes"
+    if options.threads > 1 and len(loops) > 1 and _waits(nest, loops[0]):
+        with suppress(IllegalTransform, ScheduleError):
+            wide.parallel(outer)
+            said += ", on threads"
+    return wide, said
+
+
+def _waits(nest: Nest, loop: affine.For) -> bool:
+    """Whether iterations of a loop cannot run on threads as they are."""
+    found = of_loop(nest.dependences, loop.iv)
+    return found is None or found.verdict != "parallel"
+
+
+def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same for a recurrence that carries its values: vectors of its own iterations are out of the question."""
+    if not nest.innermost.results:
+        raise UnfitError
+    return take(s, nest, options)
+
+
+def _called(s: Schedule, name: str) -> list[affine.For]:
+    """The loop of a name; none where it ran once."""
+    loop = loop_called(s, name)
+    return [] if loop is None else [loop]
+
+
+def divides(loop: Op) -> bool:
+    """Whether something in a loop takes so long that another vector of lines can be computed meanwhile."""
+    return any(_weight(op) == SLOW for op in walk(loop))
+
+
+def _pays(loop: Op) -> bool:
+    """Whether vectors are put together, or taken apart, seldom enough."""
+    return _gathered(loop) <= GATHERED * sum(map(_weight, walk(loop)))
+
+
+def _gathered(loop: Op) -> int:
+    """How many vectors are put together, or taken apart."""
+    ops = [*walk(loop)]
+    apart = {op.source for op in ops if isinstance(op, vector.Extract)}
+    return len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
+
+
+def _weight(op: Op) -> int:
+    """How many additions an operation takes as long as that is done once for all lanes, on vectors or as all do it."""
+    if not isinstance(op, arith.Binary | math.Unary | math.Binary | math.Fma):
+        return 0
+    if not any(isinstance(v.type, VectorType | FloatType) for v in op.defines()):
+        return 0
+    return SLOW if isinstance(op, math.Unary) or getattr(op, "kind", "") == "divf" else 1
