@@ -75,7 +75,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
-    finished, sequential, small = frozenset[str](), frozenset[str](), ""
+    finished, small, is_shared = frozenset[str](), "", options.threads == 1
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
@@ -86,8 +86,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
                 fused = recipe(copy(s), options)
                 s = require_short(fused.schedule, s)
                 notes += fused.notes
-                finished, sequential = finished | fused.finished, sequential | fused.sequential
-                small = fused.small or small
+                finished, small = finished | fused.finished, fused.small or small
+                is_shared = is_shared or fused.is_shared
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
@@ -97,8 +97,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     written = versions.as_written(s, known)
     for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         notes += [f"{name} ({place}): {said}" for said in prefetching.take(s, name, options)]
-    if options.threads > 1:
-        notes += _in_parallel(s, written | sequential)
+    if not is_shared:
+        notes += _in_parallel(s, written)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in written]
     rest = [row for row in outermost if row.location not in stencils]
     for row in rest:

@@ -45,15 +45,15 @@ class Fused(FrozenValue):
         The outermost loops to which nothing more is done.
     small
         The one that runs for small sizes, which gets recipes for these.
-    sequential
-        Those that are not for threads.
+    is_shared
+        Whether threads share what they are to share: all other loops are for one.
     """
 
     schedule: Schedule
     notes: Sequence[str]
     finished: frozenset[str] = frozenset()
     small: str = ""
-    sequential: frozenset[str] = frozenset()
+    is_shared: bool = False
 
 
 OfKernel = Callable[[Schedule, Options], Fused]
@@ -73,8 +73,7 @@ def _one_pass(s: Schedule, options: Options) -> Fused:
 def _row_strips(s: Schedule, options: Options) -> Fused:
     begun = row_strips.begin(s, options)
     made, said = row_strips.finish(begun.schedule, begun, options)
-    roots = frozenset(_roots(made))
-    return Fused(made, [said], roots - {begun.small}, begun.small, roots - {begun.strip})
+    return Fused(made, [said], frozenset(_roots(made)) - {begun.small}, begun.small, is_shared=True)
 
 
 def _roots(s: Schedule) -> list[str]:
