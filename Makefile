@@ -1,4 +1,4 @@
-# make demo | test | lint | docs | bench | clean: each does all of its own set-up, in a virtual environment under $(VENV).
+# make demo | test | lint | docs | bench | release | clean: each does all of its own set-up, in a virtual environment under $(VENV).
 # Needs Python 3.11 or newer, make and a C compiler. PYTHON=python3.12 chooses the interpreter.
 
 PYTHON ?= python3
@@ -15,15 +15,16 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test lint docs bench release clean
 
 help:
-	@echo "make demo    run the example pipeline and show its MLIR, C and timing"
+	@echo "make demo    five kernels beside NumPy: what they compute, how fast, their C and MLIR"
 	@echo "make test    run the test suite (PYTEST_ARGS='-k name' is passed on)"
 	@echo "             AFFDSL_TEST_ALL=1 make test: with more random programs"
 	@echo "make lint    ruff, mypy and the import contracts"
 	@echo "make docs    build the site of the documentation: build/docs/index.html"
 	@echo "make bench   run the benchmarks"
+	@echo "make release build a wheel and a source archive, check them, and run a kernel where each is installed"
 	@echo "make clean   remove the virtual environment and everything built"
 
 demo: $(STAMP)-examples
@@ -55,6 +56,9 @@ bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.fusion
 	@$(BIN)/python -m benchmarks.strided
 	@$(BIN)/python -m benchmarks.growth --seconds 0.3 --task parse print "translate --to=c" canonicalize affine-scalrep
+
+release: $(STAMP)-release
+	@PYTHON="$(CURDIR)/$(BIN)/python" .ci/release
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from shutil import which
 from statistics import geometric_mean, median
 
@@ -102,7 +103,11 @@ def measure(type: str, row: str, options: argparse.Namespace) -> None:
     """Print a line for each size, and the geometric mean of its ratios."""
     fast = product(type, row, by_hand=options.by_hand)
     fast(*arrays(type, 64, 64, 64))
-    ratios = [compare(fast, *arrays(type, *map(int, size.split(","))), options.repeats) for size in options.sizes]
+    ratios = []
+    for size in options.sizes:
+        found = compare(fast, *arrays(type, *map(int, size.split(","))), options.repeats)
+        print(f"    {size.replace(',', ' x ')}: {found}", flush=True)
+        ratios.append(found.ratio)
     print(f"    geometric mean {geometric_mean(ratios):.2f}, least {min(ratios):.2f}", flush=True)
 
 
@@ -125,9 +130,23 @@ def arrays(type: str, m: int, n: int, k: int) -> list[np.ndarray]:
     return [*(random.uniform(-1, 1, shape).astype(dtype) for shape in ((m, k), (k, n))), np.zeros((m, n), dtype)]
 
 
-def compare(fast: af.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, repeats: int) -> float:
-    """Check one product, then time pairs of calls; the ratio."""
+@dataclass(frozen=True)
+class Compared:
+    """How a product of ours did beside NumPy's: seconds of ours, and how many times longer NumPy's takes."""
+
+    ratio: float
+    seconds: float
+    flops: float
+    pairs: int
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.2f} of NumPy ({1e-9 * self.flops / self.seconds:.0f} GFLOP/s, {self.pairs} pairs)"
+
+
+def compare(fast: af.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, repeats: int) -> Compared:
+    """Check one product, then time pairs of calls."""
     theirs = a @ b
+    c[...] = 0
     fast(a, b, c)
     np.testing.assert_allclose(c, theirs, atol=4 * (a.shape[1] + 1) * np.finfo(a.dtype).eps, rtol=0)
     mine, other = [], []
@@ -136,17 +155,20 @@ def compare(fast: af.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, repeat
         mine.append(timed(lambda: fast(a, b, c)))
         other.append(timed(lambda: np.matmul(a, b, out=theirs)))
     ratio = median(y / x for x, y in zip(mine, other, strict=True))
-    speed = 2e-9 * a.size * b.shape[1] / median(mine)
-    shape = f"{a.shape[0]} x {b.shape[1]} x {a.shape[1]}"
-    print(f"    {shape}: {ratio:.2f} of NumPy ({speed:.0f} GFLOP/s, {len(mine)} pairs)", flush=True)
-    return ratio
+    return Compared(ratio, median(mine), 2.0 * a.size * b.shape[1], len(mine))
 
 
 def timed(call: Callable[[], object]) -> float:
-    """Seconds of a call; on several threads, of one after which nothing else runs, and before which another one ran."""
-    if os.environ.get(LIBRARIES[0]) != "1":
-        time.sleep(REST)
+    """Seconds of a call: of the processor on one thread, so that what else runs does not count.
+
+    On several threads, of one after which nothing else runs, and before which another one ran.
+    """
+    if os.environ.get(LIBRARIES[0]) == "1":
+        start = time.process_time()
         call()
+        return time.process_time() - start
+    time.sleep(REST)
+    call()
     start = time.perf_counter()
     call()
     return time.perf_counter() - start

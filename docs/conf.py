@@ -19,6 +19,7 @@ extensions = [
     "docs.site.diagrams",
     "docs.site.mlir",
     "docs.site.outputs",
+    "docs.site.search",
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["site/**"]
@@ -43,6 +44,7 @@ napoleon_use_ivar = True
 modindex_common_prefix = ["affdsl."]
 
 html_theme = "furo"
+html_logo = html_favicon = "site/static/logo.svg"
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]
 html_theme_options = {

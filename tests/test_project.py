@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import affdsl
 from affdsl.links import LINKED
 from affdsl.passes.advice.verbs import VERBS
 from tests.docs.pages import PAGES
@@ -75,7 +76,7 @@ def test_every_package_is_typed(package):
     assert (ROOT / package / "py.typed").is_file()
 
 
-@pytest.mark.parametrize("file", [".ci/run", "Makefile", "pyproject.toml"])
+@pytest.mark.parametrize("file", [".ci/run", ".ci/release", "Makefile", "pyproject.toml"])
 def test_scripts_name_no_path_of_one_machine(file):
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     paths = [
@@ -84,8 +85,14 @@ def test_scripts_name_no_path_of_one_machine(file):
     assert set(paths) <= {"/dev/null"}
 
 
-def test_ci_run_is_a_program():
-    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+@pytest.mark.parametrize("file", ["run", "release"])
+def test_what_ci_has_are_programs(file):
+    assert (ROOT / ".ci" / file).stat().st_mode & 0o111
+
+
+def test_files_about_the_project_are_of_its_version():
+    assert re.search(rf"^## {re.escape(affdsl.__version__)}\b", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert f"\nversion: {affdsl.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
 
 
 def test_import_is_lazy():

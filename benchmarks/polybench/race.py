@@ -22,6 +22,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -49,6 +50,44 @@ Call = Callable[[Arguments], object]
 Times = dict[str, list[float]]
 
 
+@dataclass(frozen=True)
+class Result:
+    """How a kernel did in one row.
+
+    Attributes
+    ----------
+    ratio
+        How many times longer the best peer takes whose result is right: above 1 is ours.
+    ours, theirs
+        Seconds of a call.
+    wrong, lost
+        The peers that compute something else, and those that were soon out.
+    rate, share
+        Thousand millions of floating-point operations a second, and the share of what this machine does at best.
+    optimized_in
+        Seconds.
+    """
+
+    name: str
+    row: str
+    ratio: float
+    ours: float
+    theirs: float
+    best: str
+    wrong: tuple[str, ...]
+    lost: tuple[str, ...]
+    rate: str
+    share: str
+    optimized_in: float
+
+    def __str__(self) -> str:
+        said = {"wrong": self.wrong, "soon out": self.lost}
+        left_out = "".join(f"; {what}: {', '.join(names)}" for what, names in said.items() if names)
+        times = f"{1e3 * self.ours:.3g}", f"{1e3 * self.theirs:.3g} ({self.best}{left_out})"
+        cells = self.name, self.row, f"{self.ratio:.2f}", *times, self.rate, self.share, f"{self.optimized_in:.2f}"
+        return f"| {' | '.join(cells)} |"
+
+
 def race(benchmarks: Sequence[Benchmark], size: str, threads: int = 1, *, constant: bool = False) -> None:
     """Print a line for each kernel and row, a row of a table, and the geometric means."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
@@ -57,19 +96,30 @@ def race(benchmarks: Sequence[Benchmark], size: str, threads: int = 1, *, consta
     print("|---|---|---|---|---|---|---|---|")
     ratios: dict[str, list[float]] = {row: [] for row in PEERS}
     for benchmark in benchmarks:
-        wanted = benchmark.arrays(benchmark.sizes[size])
-        benchmark.kernel(*wanted.values())
-        for row in PEERS:
-            ratios[row].append(raced(benchmark, size, row, wanted, threads, constant=constant))
-    for row, found in ratios.items():
-        print(f"{row}: geometric mean {geometric_mean(found):.2f}, least {min(found):.2f}, of {len(found)}")
+        for found in results(benchmark, size, threads, constant=constant):
+            print(found, flush=True)
+            ratios[found.row].append(found.ratio)
+    for row, each in ratios.items():
+        print(f"{row}: geometric mean {geometric_mean(each):.2f}, least {min(each):.2f}, of {len(each)}")
+
+
+def results(benchmark: Benchmark, size: str, threads: int = 1, *, constant: bool = False) -> Iterator[Result]:
+    """Both rows of a kernel. Raises AssertionError where ours computes something else than the loops as written."""
+    wanted = benchmark.arrays(benchmark.sizes[size])
+    benchmark.kernel(*wanted.values())
+    for row in PEERS:
+        yield raced(benchmark, size, row, wanted, threads, constant=constant)
 
 
 def raced(
     benchmark: Benchmark, size: str, row: str, wanted: Arguments, threads: int = 1, *, constant: bool = False
-) -> float:
-    """Print a line for a kernel; the time of the best peer whose result is right, as `wanted` has it, over ours."""
+) -> Result:
+    """One row of a kernel, beside the peers whose result is right, as `wanted` has it.
+
+    On one thread the time of the processor counts: what else runs on the machine is not in it.
+    """
     sizes, allowed = benchmark.sizes[size], row == "fast"
+    clock = time.process_time if threads == 1 else time.perf_counter
     kernel = benchmark.kernel.specialize(**sizes) if constant else benchmark.kernel
     start = time.perf_counter()
     made = kernel.optimize(threads=threads, contract=allowed, reassociate=allowed, reciprocal=allowed)
@@ -85,9 +135,9 @@ def raced(
             out = [*wrong, *too_slow(seconds, wrong)]
             for name, call in [each for each in calls.items() if each[0] not in out]:
                 refill(given, benchmark.arrays(sizes))
-                start = time.perf_counter()
+                start = clock()
                 call(given)
-                seconds[name].append(time.perf_counter() - start)
+                seconds[name].append(clock() - start)
                 if len(seconds[name]) == 1 and not is_right(benchmark, wanted, given, exact=not allowed):
                     wrong.append(name)
             assert "ours" not in wrong, f"{benchmark.name}, {row}: what optimize() made computes something else"
@@ -96,13 +146,9 @@ def raced(
         (name for name in _right_peers(seconds, wrong) if name not in lost), key=lambda name: median(seconds[name])
     )
     ratio = median(theirs / ours for theirs, ours in zip(seconds[best], seconds["ours"], strict=True))
-    mine, theirs = (1e3 * median(seconds[name]) for name in ("ours", best))
-    said = {"wrong": wrong, "soon out": lost}
-    left_out = "".join(f"; {what}: {', '.join(names)}" for what, names in said.items() if names)
-    rate, share = _of_the_roof(benchmark.kernel if constant else made, sizes, mine / 1e3)
-    cells = benchmark.name, row, f"{ratio:.2f}", f"{mine:.3g}", f"{theirs:.3g} ({best}{left_out})", rate, share
-    print(f"| {' | '.join(cells)} | {took:.2f} |", flush=True)
-    return ratio
+    mine, theirs = (median(seconds[name]) for name in ("ours", best))
+    rate, share = _of_the_roof(benchmark.kernel if constant else made, sizes, mine)
+    return Result(benchmark.name, row, ratio, mine, theirs, best, tuple(wrong), tuple(lost), rate, share, took)
 
 
 def refill(given: Arguments, new: Arguments) -> None:

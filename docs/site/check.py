@@ -2,9 +2,11 @@
 
     python -m docs.site.check build/docs
 
-says which public name is missing, which link leads nowhere, and what is loaded from elsewhere.
+says which public name is missing, which link leads nowhere, what is loaded from elsewhere, what the search should not
+find, and where a signature shows what Sphinx calls things.
 """
 
+import json
 import sys
 import zlib
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from docs.site.names import public_names
+from docs.site.search import is_left_out
 
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 """What a browser loads by itself, and where a tag says from."""
@@ -47,7 +50,12 @@ def problems(site: Path) -> Iterator[str]:
     for name in public_names():
         if f"affdsl.{name}" not in known:
             yield f"affdsl.{name} is not in the reference"
-    pages = {path: _Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    yield from (f"the search finds {page}" for page in searched(site) if is_left_out(page))
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html"))}
+    for path, text in texts.items():
+        if "TypeAliasForwardRef" in text:
+            yield f"{path.relative_to(site)} has a TypeAliasForwardRef in a signature"
+    pages = {path: _Page(text) for path, text in texts.items()}
     for path, page in pages.items():
         shown = path.relative_to(site)
         for link in page.loaded:
@@ -63,6 +71,13 @@ def problems(site: Path) -> Iterator[str]:
                 yield f"{shown} links to {link}, which is not there"
             elif parts.fragment and there is not None and unquote(parts.fragment) not in there.anchors:
                 yield f"{shown} links to {link}: that page has no such anchor"
+
+
+def searched(site: Path) -> list[str]:
+    """The pages that the search finds: those with a title in its index."""
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    return [page for page, title in zip(index["docnames"], index["titles"], strict=True) if title]
 
 
 def main(arguments: list[str]) -> int:

@@ -132,14 +132,24 @@ def _parsed(directive: SphinxDirective, lines: Iterable[str]) -> list[nodes.Node
 
 
 def _signature(
-    _app: Sphinx, _what: str, _name: str, thing: object, _options: object, signature: str | None, _returns: str | None
-) -> tuple[str, str] | None:
-    """Types that users do not make have no signature."""
-    if not isinstance(thing, type):
-        return None
-    documented = "Parameters\n---" in (inspect.getdoc(thing) or "") and not issubclass(thing, BaseException)
-    is_made = documented or issubclass(thing, WithBlock)
-    return None if is_made or not signature else ("", "")
+    _app: Sphinx, _what: str, _name: str, thing: object, _options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None] | None:
+    """Types that users do not make have no signature; aliases of types are called by their names."""
+    if isinstance(thing, type):
+        documented = "Parameters\n---" in (inspect.getdoc(thing) or "") and not issubclass(thing, BaseException)
+        is_made = documented or issubclass(thing, WithBlock)
+        if not is_made and signature:
+            return "", ""
+    return plain(signature), plain(returns)
+
+
+def plain(signature: str | None) -> str | None:
+    """A signature without what Sphinx puts around the names of aliases.
+
+    >>> plain("(n: TypeAliasForwardRef('Size') | None)")
+    '(n: Size | None)'
+    """
+    return signature and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

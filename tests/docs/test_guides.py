@@ -32,7 +32,11 @@ TRIED = re.compile(r"^\| `.*Error: .*$", re.M)
 """Rows of what is refused, which tests of their own try."""
 SPANS = {
     path: re.findall(r"`([^`]+)`", TRIED.sub("", FENCE.sub("", path.read_text(encoding="utf-8"))))
-    for path in [DOCS.parent / "README.md", DOCS / "index.md", *sorted((DOCS / "guides").glob("*.md"))]
+    for path in [
+        DOCS.parent / "README.md",
+        *(DOCS / f"{name}.md" for name in ("index", "other-words", "stability", "tour")),
+        *sorted((DOCS / "guides").glob("*.md")),
+    ]
 }
 VARIABLE = {"set"}
 """What `s` has where it is a variable."""

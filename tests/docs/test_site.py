@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import importlib.util
+import json
 import re
 import zlib
 
@@ -24,7 +25,7 @@ def part(name: str):
     return importlib.import_module(f"docs.site.{name}")
 
 
-@pytest.mark.parametrize("name", ["commands", "diagrams", "docstrings", "links", "names", "reference"])
+@pytest.mark.parametrize("name", ["commands", "diagrams", "docstrings", "links", "names", "reference", "search"])
 def test_examples_in_the_parts_run(name):
     tried = doctest.testmod(part(name))
     assert tried.attempted
@@ -108,21 +109,27 @@ def test_colours_of_mlir_lose_no_character():
     assert error not in {kind for kind, _ in tokens}
 
 
-def inventory(folder, names):
-    """The file in which Sphinx lists what a site has."""
+def inventory(folder, names, title=""):
+    """The files in which Sphinx lists what a site has, and what the search finds."""
     entries = "".join(f"{name} py:function 1 index.html#$ -\n" for name in names)
+    index = {"docnames": ["index", "decisions/0001"], "titles": ["affdsl", title]}
+    (folder / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})", encoding="utf-8")
     head = b"# Sphinx inventory version 2\n# Project: p\n# Version: 1\n# The rest is compressed using zlib.\n"
     (folder / "objects.inv").write_bytes(head + zlib.compress(entries.encode()))
 
 
 def test_a_site_that_is_not_whole_is_found(tmp_path, capsys):
     check = part("check")
-    inventory(tmp_path, [f"affdsl.{name}" for name in public_names() if name != "sqrt"])
+    inventory(tmp_path, [f"affdsl.{name}" for name in public_names() if name != "sqrt"], "1. A decision")
     page = '<h1 id="a"><a href="#a">x</a><a href="#b">x</a><a href="none.html">x</a><a href="https://x.org/">x</a>'
-    (tmp_path / "index.html").write_text(page + '<script src="https://x.org/a.js"></script>', encoding="utf-8")
+    (tmp_path / "index.html").write_text(
+        page + '<script src="https://x.org/a.js"></script>n: TypeAliasForwardRef', "utf-8"
+    )
     assert check.main([str(tmp_path)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "affdsl.sqrt is not in the reference",
+        "the search finds decisions/0001",
+        "index.html has a TypeAliasForwardRef in a signature",
         "index.html loads https://x.org/a.js: a reader may have no network",
         "index.html links to #b: that page has no such anchor",
         "index.html links to none.html, which is not there",

@@ -283,23 +283,33 @@ def test_the_photograph_is_written_as_a_png(tmp_path, monkeypatch, capsys):
 
 
 def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "demo.png"
-    monkeypatch.setattr("sys.argv", ["demo", str(path)])
-    monkeypatch.setattr(demo, "SIZE", 40)
-    monkeypatch.setattr(demo, "TURNS", 1)
-    monkeypatch.setattr(demo, "REST", 0.0)
+    monkeypatch.setattr("sys.argv", ["demo", str(tmp_path)])
+    monkeypatch.setattr(demo, "SECONDS", 0.0)
+    monkeypatch.setattr(demo, "LEAST", 1)
+    monkeypatch.setattr(demo, "numba", None)  # it takes seconds to compile
+    few = demo.rows()[:1]
+    monkeypatch.setattr(demo, "rows", lambda: few)
     demo.main()
     said = capsys.readouterr().out
-    gemm = MODULES["gemm"].gemm
-    assert gemm.mlir() in said
-    assert gemm.c() in said
-    assert len(re.findall(r"^ +\d+\.\d\d ms  affdsl: .*thread", said, re.M)) == 3
-    assert len(re.findall(r"^ +\d+\.\d\d ms  NumPy .*thread", said, re.M)) == 3
-    assert re.search(r"^matmul:\n    i, j, k \(.*packed_matmul.py:\d+\): a product of matrices", said, re.M)
-    assert re.search(r"^unsharp_sobel:\n    i#1, j#1 \(.*unsharp_sobel.py:\d+\): as it was; its iter", said, re.M)
-    assert re.search(r"^    j#2 \(.*unsharp_sobel.py:\d+\): j#2 runs on vectors of \d+", said, re.M)
-    assert str(path) in said
-    assert path.stat().st_size > 0
+    assert len(said.splitlines()) < 50
+    found = re.findall(r"^\S.* +\d+\.\d\d ms, +\d+\.\d x as fast as .*(?:NumPy|SciPy)", said, re.M)
+    assert len(found) == len(few)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["pairwise_distances.c", "pairwise_distances.mlir", "photograph.png"]
+    for name in files:
+        assert str(tmp_path / name) in said
+        assert (tmp_path / name).stat().st_size
+    text = (tmp_path / "pairwise_distances.c").read_text()
+    shown = re.search(r"^Distances in C.*\n\n((?: {4}.*\n)+) {4}\.\.\.$", said, re.M)[1].splitlines()
+    assert len(shown) == demo.SHOWN
+    assert [line for line in shown if line.strip() not in text] == []
+
+
+def test_the_demo_notices_what_is_not_the_same():
+    row = demo.rows()[0]
+    wrong = replace(row, peer=lambda x, y, out: out.fill(0.5), loops=None)
+    with pytest.raises(AssertionError, match="distances of 450 and 449 points: library"):
+        demo.measured(wrong)
 
 
 def test_a_wrong_expectation_is_noticed():

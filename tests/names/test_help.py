@@ -87,6 +87,14 @@ def test_the_example_of_an_error_runs(name: str) -> None:
     assert doctest.DocTestRunner().run(test, out=said.append).failed == 0, "".join(said)
 
 
+def test_help_of_the_package_is_a_page_with_ten_things() -> None:
+    """They run as a doctest of the package."""
+    page = inspect.getdoc(af) or ""
+    assert [int(number) for number in re.findall(r"# (\d+)\. ", page)] == [*range(1, 11)]
+    assert len(page.splitlines()) < 30
+    assert [name for name in re.findall(r"\baf\.(\w+)", page) if name not in af.__all__] == []
+
+
 def test_a_missing_description_is_noticed() -> None:
     parameters = "Parameters\n----------\na, b\n    Two numbers.\nc\n    One."
     text = f"Do it.\n\n{parameters}\n\nRaises\n------\nSizeError\n    Never.\n\n>>> 1\n1"

@@ -49,15 +49,15 @@ def page_with_mistakes() -> tuple[str, dict[int, str]]:
 
 @pytest.fixture(scope="module", params=CHECKERS)
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Found]:
-    """What a checker says of the files beside this one, and of the README."""
+    """What a checker says of the files beside this one, and of the tour."""
     folder = tmp_path_factory.mktemp(request.param)
-    readme = folder / "readme.py"
-    readme.write_text(annotated((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")
+    tour = folder / "tour.py"
+    tour.write_text(annotated((ROOT / "docs" / "tour.md").read_text(encoding="utf-8")), encoding="utf-8")
     refused = folder / "refused.py"
     refused.write_text(REFUSED, encoding="utf-8")
     page = folder / "page.py"
     page.write_text(page_with_mistakes()[0], encoding="utf-8")
-    return request.param, CHECKERS[request.param]([HERE / "accepted.py", refused, readme, page], folder)
+    return request.param, CHECKERS[request.param]([HERE / "accepted.py", refused, tour, page], folder)
 
 
 def of(found: Found, file: str) -> dict[int, str]:
@@ -68,9 +68,9 @@ def test_kernels_are_accepted(found: tuple[str, Found]) -> None:
     assert of(found[1], "accepted.py") == {}
 
 
-def test_the_readme_is_accepted(found: tuple[str, Found]) -> None:
+def test_the_tour_is_accepted(found: tuple[str, Found]) -> None:
     """As it stands but for the annotations, in which a value becomes the metadata of a type."""
-    assert of(found[1], "readme.py") == {}
+    assert of(found[1], "tour.py") == {}
 
 
 def test_mistakes_are_found(found: tuple[str, Found]) -> None:

@@ -1,0 +1,1 @@
+"""What is measured beside peers, as one file of data, one page and one plot."""
