@@ -148,7 +148,10 @@ class Sites:
     def error(self, failure: Sequence[int]) -> AffdslError:
         """What a call raises whose failure is noted so."""
         site = self._found[failure[0] - 1]
-        return site.error(failure[1 : 1 + site.numbers])
+        error = site.error(failure[1 : 1 + site.numbers])
+        if isinstance(site.where, Location):
+            error.place = site.where.file, site.where.line
+        return error
 
     def listed(self) -> tuple[Site, ...]:
         """The checks in the order of their numbers."""
