@@ -4,8 +4,8 @@ An error that affdsl raises on purpose says what is wrong with the user's line, 
 from its traceback where it leaves affdsl, as are those around what the user's own code raises while a kernel is built.
 Errors that nobody meant to raise keep theirs, and AFFDSL_FULL_TRACEBACK=1 keeps them all.
 
-What is found out after a line has run, by the proof of an access or by a check in compiled code, is raised by none of the
-user's frames. Then the line that is at fault is put last, as a frame of its own: notebooks and editors lead there.
+What is found out after a line has run, by the proof of an access or by a check in compiled code, none of the user's
+frames raises. Then the line that is at fault is put last, as a frame of its own: notebooks and editors lead there.
 """
 
 from __future__ import annotations

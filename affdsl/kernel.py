@@ -39,7 +39,7 @@ from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
-from affdsl.shown import Text
+from affdsl.shown import Explanation, Text
 from affdsl.signatures import Decorator, P, Q, R
 
 if TYPE_CHECKING:
@@ -382,9 +382,9 @@ class Kernel(_Called[P, R]):
         Raises ProgramError for another kernel, and for sizes that are missing or are none.
         """
         if sizes is None:
-            return Text(self._explained())
+            return Explanation(self._explained())
         expected: Callable[..., Sequence[str]] = import_module("affdsl.optimize.forecast").expected
-        return Text("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
+        return Explanation("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
 
     def _explained(self) -> str:
         """What was done to its loops. Raises ProgramError for a kernel that no schedule made."""
@@ -807,8 +807,8 @@ class Kernel(_Called[P, R]):
     def graph(self, loop: str | None = None) -> DrawnGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.
 
-        With the name of a loop, it is that of the statements in its body. Raises GraphError where there is no such loop
-        or several are called so; then ask `affdsl.passes.drawing.graph.drawn_graph` with the induction variable.
+        With the name of a loop, it is that of the statements in its body; of several of one name, the first is `i#1`.
+        Raises GraphError where there is no such loop, or several are called so.
         """
         drawn: Callable[..., DrawnGraph] = import_module("affdsl.passes.drawing.graph").drawn_graph
         return drawn(self.func, self.module, loop)

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import PurePath
 
 from affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
 from affdsl.frozen import FrozenValue
@@ -174,4 +173,4 @@ class SharedSites(Sites):
 
 def _place(where: Location | str) -> str:
     """A place without the folder of its file, which says nothing to those who get the C."""
-    return where if isinstance(where, str) else f"{PurePath(where.file).name}:{where.line}"
+    return where if isinstance(where, str) else where.brief
