@@ -69,6 +69,9 @@ class AffdslError(Exception):
     <class 'affdsl.ParseError'>
     """
 
+    place: tuple[str, int] | None = None
+    """The file and the line of the user that are at fault, where it is about a line."""
+
     def __reduce__(self) -> tuple[Callable[..., AffdslError], tuple[object, ...]]:
         return again, (type(self), str(self), vars(self))
 

@@ -3,15 +3,20 @@
 An error that affdsl raises on purpose says what is wrong with the user's line, so the frames that found it out are cut
 from its traceback where it leaves affdsl, as are those around what the user's own code raises while a kernel is built.
 Errors that nobody meant to raise keep theirs, and AFFDSL_FULL_TRACEBACK=1 keeps them all.
+
+What is found out after a line has run, by the proof of an access or by a check in compiled code, none of the user's
+frames raises. Then the line that is at fault is put last, as a frame of its own: notebooks and editors lead there.
 """
 
 from __future__ import annotations
 
+import ast
 import os
+import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, FunctionType, TracebackType
 from typing import ParamSpec, TypeVar
 
 from affdsl.errors import AffdslError, InternalError
@@ -31,11 +36,26 @@ def plain_traceback(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*arguments, **keywords)
         except Exception as error:
-            if _is_meant(error) and os.environ.get("AFFDSL_FULL_TRACEBACK", "0") in ("", "0"):
-                error.__traceback__ = _of_user(error.__traceback__)
+            cut(error)
             raise
 
     return call
+
+
+class Cut:
+    """A block whose errors leave it as those of `plain_traceback` do."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            cut(error)
+
+
+def cut(error: Exception) -> None:
+    """Leave the user's part of the traceback of an error that was raised on purpose, or by the user's code."""
+    if _is_meant(error) and os.environ.get("AFFDSL_FULL_TRACEBACK", "0") in ("", "0"):
+        error.__traceback__ = _of_user(error.__traceback__, error.place if isinstance(error, AffdslError) else None)
 
 
 def plain_tracebacks(*names: str) -> Callable[[C], C]:
@@ -60,17 +80,38 @@ def _is_meant(error: Exception) -> bool:
     return trace is not None and not _is_ours(trace)
 
 
-def _of_user(trace: TracebackType | None) -> TracebackType | None:
-    """The part of a traceback that is not ours."""
+def _of_user(trace: TracebackType | None, place: tuple[str, int] | None) -> TracebackType | None:
+    """The part of a traceback that is not ours, and the place that is at fault where it does not end there."""
     kept = []
     while trace is not None:
         if not _is_ours(trace):
             kept.append(trace)
         trace = trace.tb_next
-    made: TracebackType | None = None
+    last = (kept[-1].tb_frame.f_code.co_filename, kept[-1].tb_lineno) if kept else _running()
+    made = None if place in (None, last) else _at(*place)
     for each in reversed(kept):
         made = TracebackType(made, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return made
+
+
+def _running() -> tuple[str, int] | None:
+    """The user's line that runs: the traceback will begin, or end, with it."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def _at(file: str, line: int) -> TracebackType:
+    """The end of a traceback: a line that runs no more. It has no columns, so none are marked."""
+    tree = ast.parse("frame()", mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr):
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = -1
+    code = compile(tree, file, "eval").replace(co_name="<kernel>", co_qualname="<kernel>")
+    frame: FrameType = FunctionType(code, {"frame": sys._getframe})()
+    return TracebackType(None, frame, frame.f_lasti, line)
 
 
 def _is_ours(trace: TracebackType) -> bool:

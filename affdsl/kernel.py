@@ -19,7 +19,7 @@ from affdsl.codegen.jit import compile_program, interpret_program
 from affdsl.codegen.native import native_target as native_target
 from affdsl.codegen.needed import needed_by
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
-from affdsl.frames import plain_traceback, plain_tracebacks
+from affdsl.frames import Cut, plain_traceback, plain_tracebacks
 from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
@@ -39,7 +39,7 @@ from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
-from affdsl.shown import Text
+from affdsl.shown import Explanation, Text
 from affdsl.signatures import Decorator, P, Q, R
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ def kernel(function: Callable[Q, annotated.Array], /, **options: Unpack[Options]
 def kernel(function: Callable[Q, tuple[object, ...]], /, **options: Unpack[Options]) -> Kernel[Q, tuple[Any, ...]]: ...
 @overload
 def kernel(**options: Unpack[Options]) -> Decorator: ...
-@plain_traceback
 def kernel(
     function: Callable[..., object] | None = None,
     /,
@@ -119,15 +118,16 @@ def kernel(
     >>> y
     array([1., 3., 5.])
     """
-    allowed = {"contract": contract, "reciprocal": reciprocal, "approximate": approximate}
-    for option, value in {"boundscheck": boundscheck, **allowed}.items():
-        if not isinstance(value, bool):
-            raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
-    rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
-    if function is None:
+    with Cut():  # and no decorator: below one, jedi sees no overloads
+        allowed = {"contract": contract, "reciprocal": reciprocal, "approximate": approximate}
+        for option, value in {"boundscheck": boundscheck, **allowed}.items():
+            if not isinstance(value, bool):
+                raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
+        rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
         namespace = _names_around(user_frame())
-        return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
-    return _kernel(function, _names_around(user_frame()), boundscheck=boundscheck, rounding=rounding)
+        if function is None:
+            return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
+        return _kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
 
 
 @plain_traceback
@@ -208,6 +208,12 @@ class Kernel(_Called[P, R]):
     if TYPE_CHECKING:
 
         def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
+
+    else:
+
+        def __class_getitem__(cls, _: object) -> type:
+            """Kernel itself, so that a running editor that evaluates `-> Kernel[P, R]` knows what it completes."""
+            return cls
 
     def __init__(
         self,
@@ -376,9 +382,9 @@ class Kernel(_Called[P, R]):
         Raises ProgramError for another kernel, and for sizes that are missing or are none.
         """
         if sizes is None:
-            return Text(self._explained())
+            return Explanation(self._explained())
         expected: Callable[..., Sequence[str]] = import_module("affdsl.optimize.forecast").expected
-        return Text("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
+        return Explanation("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
 
     def _explained(self) -> str:
         """What was done to its loops. Raises ProgramError for a kernel that no schedule made."""
@@ -801,8 +807,8 @@ class Kernel(_Called[P, R]):
     def graph(self, loop: str | None = None) -> DrawnGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.
 
-        With the name of a loop, it is that of the statements in its body. Raises GraphError where there is no such loop
-        or several are called so; then ask `affdsl.passes.drawing.graph.drawn_graph` with the induction variable.
+        With the name of a loop, it is that of the statements in its body; of several of one name, the first is `i#1`.
+        Raises GraphError where there is no such loop, or several are called so.
         """
         drawn: Callable[..., DrawnGraph] = import_module("affdsl.passes.drawing.graph").drawn_graph
         return drawn(self.func, self.module, loop)

@@ -6,7 +6,6 @@ It never takes long and never fails: where a picture would be too large, or need
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -22,6 +21,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.drawing.iteration_space import iteration_space
 from affdsl.schedule.loops import counters, names_of, tree_of
+from affdsl.shown import preformatted
 
 if TYPE_CHECKING:
     from affdsl.kernel import Kernel
@@ -32,7 +32,6 @@ MOST_LOOPS, MOST_ACCESSES, DEEPEST = 4, 8, 3
 SIZES = ((6, 4), (8, 4), (10, 4), (4, 2), (16, 8))
 """The sizes of arrays, and other numbers, of a picture: the first that the kernel allows and that show something."""
 MOST_POINTS, FEWEST_POINTS = 100, 2
-STYLE = "margin:0 0 .6em 0;padding:0;background:none;border:none"
 
 _drawn: WeakKeyDictionary[Func, str | None] = WeakKeyDictionary()
 
@@ -40,16 +39,14 @@ _drawn: WeakKeyDictionary[Func, str | None] = WeakKeyDictionary()
 def of_kernel(kernel: Kernel) -> str:
     """The HTML of a kernel: its signature, its loops, and a picture of their iterations."""
     names = names_of(kernel.func)
-    return "".join((_text(repr(kernel).strip("<>")), _text(str(tree_of(kernel.func, names))), _picture(kernel.func)))
+    return "".join(
+        (preformatted(repr(kernel).strip("<>")), preformatted(str(tree_of(kernel.func, names))), _picture(kernel.func))
+    )
 
 
 def of_schedule(schedule: Schedule) -> str:
     """The HTML of a schedule: the Python that replays it, its loops now, and a picture of their iterations."""
-    return "".join((_text(str(schedule)), _text(str(schedule.loops())), _picture(schedule.function)))
-
-
-def _text(text: str) -> str:
-    return f'<pre style="{STYLE}">{escape(text)}</pre>' if text else ""
+    return "".join((preformatted(str(schedule)), preformatted(str(schedule.loops())), _picture(schedule.function)))
 
 
 def _picture(function: Func) -> str:

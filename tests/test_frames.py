@@ -51,7 +51,7 @@ def of_a_method():
 
 MISTAKES = {
     in_the_body: ["in_the_body", "wrong"],
-    of_the_proof: ["of_the_proof"],
+    of_the_proof: ["of_the_proof", "<kernel>"],
     of_the_user: ["of_the_user", "wrong"],
     of_a_method: ["of_a_method", "run"],
     lambda: shifted(np.ones(2), np.ones(3)): ["<lambda>"],
@@ -112,3 +112,17 @@ def test_what_a_program_prints():
         '  File "<string>", line 3, in <module>',
         '  File "<string>", line 6, in f',
     ]
+
+
+def test_a_line_that_has_run_is_where_the_traceback_ends():
+    @af.kernel(boundscheck=True)
+    def scatter(A: af.f64[N], at: af.i64[N]):
+        with af.for_(N) as i:
+            A[at[i]] = 1.0
+
+    for _ in range(2):
+        with pytest.raises(af.OutOfBoundsError) as caught:
+            scatter(np.zeros(2), np.array([1, 5]))
+        last = traceback.extract_tb(caught.value.__traceback__)[-1]
+        assert (last.filename, last.line) == (__file__, "A[at[i]] = 1.0")
+        assert last.colno is None  # it has no columns, so none are marked

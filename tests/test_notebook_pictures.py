@@ -10,9 +10,9 @@ from IPython.core.formatters import DisplayFormatter
 
 import affdsl as af
 import examples
-from affdsl import notebook
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
+from affdsl.shown import preformatted
 from benchmarks.polybench.suite import SUITE
 from examples.floyd_warshall import floyd_warshall
 from examples.gemm import gemm
@@ -91,8 +91,8 @@ def test_what_is_large_has_no_picture():
 
 
 def test_text_is_no_markup():
-    assert "<b>" not in notebook._text("a <b> & c")
-    assert texts(notebook._text("a <b> & c")) == ["a <b> & c"]
+    assert "<b>" not in preformatted("a <b> & c")
+    assert texts(preformatted("a <b> & c")) == ["a <b> & c"]
 
 
 def test_a_method_without_an_object_has_its_words():

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import PurePath
 
 _IN_NOTEBOOK = re.compile(r"^<ipython-input-(\d+)-|[/\\]ipykernel_\d+[/\\]\d+\.py$")
 """What IPython calls the text of a cell: that of a terminal, and that of a notebook, a file that does not exist."""
@@ -32,6 +33,12 @@ class Location:
             relative = os.path.relpath(file)
             file = file if relative.startswith("..") else relative
         return f"{file}:{self.line}"
+
+    @property
+    def brief(self) -> str:
+        """The place without the folder of its file, which says nothing to those who have another one."""
+        file = self.file
+        return str(self) if _IN_NOTEBOOK.search(file) else f"{PurePath(file).name}:{self.line}"
 
 
 def _cell(file: str) -> str:

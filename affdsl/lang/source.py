@@ -94,7 +94,7 @@ def problem(kind: type[ProgramError], what: str, *more: str, location: Location 
     unplaced = "\n".join([what, *(f"    {line}" for line in more if line)])
     text = f"{at}: {unplaced}"
     made = kind(text)
-    made.unplaced = unplaced
+    made.unplaced, made.place = unplaced, (at.file, at.line)
     _latest.set((at, kind, text))
     return made
 

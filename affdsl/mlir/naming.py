@@ -37,6 +37,12 @@ def _in_block(block: Block, names: Names) -> Iterator[tuple[Value, str]]:
                     yield from _in_block(inner, names)
 
 
+def loop_names(function: func.Func, counters: Sequence[Value]) -> dict[Value, str]:
+    """What loops are called by their counters: as in the source, `i#1` and `i#2` where there are several."""
+    names = names_of(function)
+    return dict(zip(counters, numbered([iv.hint or names[iv] for iv in counters]), strict=True))
+
+
 def numbered(hints: Sequence[str]) -> list[str]:
     """Each hint, with a number where there are several of them.
 

@@ -31,7 +31,7 @@ from affdsl.progress import progress, tracked
 from affdsl.seeing.copies import Copies, copies
 from affdsl.seeing.counting import Counted, counted, while_running
 from affdsl.seeing.nests import Nest, nests_of
-from affdsl.seeing.table import seconds_text, table
+from affdsl.seeing.table import html, seconds_text, table
 from affdsl.shown import ShownAsText
 
 LONG_ENOUGH = 1.0
@@ -157,6 +157,9 @@ class Profile(ShownAsText):
 
     def __str__(self) -> str:
         return table(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel}: {seconds_text(self.whole.seconds)}, {len(self.nests)} nests>"

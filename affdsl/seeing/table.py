@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from affdsl.shown import html_table
+
 if TYPE_CHECKING:
     from affdsl.seeing.profile import Measured, Profile
 
@@ -17,14 +19,26 @@ _LEFT = 2
 
 def table(of: Profile) -> str:
     """The nests of a call, a row each, then the whole call, and what is to be known to read the numbers."""
-    rows = [_row(nest, of) for nest in of.nests]
-    beside = of.seconds_beside
-    rows.append(("beside the nests", "", seconds_text(beside), _percent(beside, of.whole.seconds)))
-    rows.append(_row(of.whole, of))
+    return "\n".join([_title(of), *_aligned([HEAD, *_rows(of)]), *_notes(of)])
+
+
+def html(of: Profile) -> str:
+    """The same for notebooks."""
+    rows = [(*row, *[""] * (len(HEAD) - len(row))) for row in _rows(of)]
+    return html_table(HEAD, rows, title=_title(of), notes=[*_notes(of)], code=(0,), numbers=range(_LEFT, len(HEAD) - 1))
+
+
+def _title(of: Profile) -> str:
     sizes = ", ".join(f"{name} = {number}" for name, number in of.sizes.items())
     head = f"{of.kernel}{f' with {sizes}' if sizes else ''}"
     took = f"{seconds_text(of.whole.seconds)}, the median of {of.repeats} run{'s' * (of.repeats > 1)}"
-    return "\n".join([f"{head}: {took}", *_aligned([HEAD, *rows]), *_notes(of)])
+    return f"{head}: {took}"
+
+
+def _rows(of: Profile) -> list[tuple[str, ...]]:
+    beside = of.seconds_beside
+    rest = ("beside the nests", "", seconds_text(beside), _percent(beside, of.whole.seconds))
+    return [*(_row(nest, of) for nest in of.nests), rest, _row(of.whole, of)]
 
 
 def seconds_text(seconds: float) -> str:

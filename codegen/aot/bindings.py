@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 import numpy as np
 
@@ -262,4 +261,4 @@ def _returns(function: Written) -> str:
 def _site(site: Site) -> Site:
     """A check without the folder of its file."""
     where = site.where
-    return replace(site, where=f"{PurePath(where.file).name}:{where.line}") if isinstance(where, Location) else site
+    return replace(site, where=where.brief) if isinstance(where, Location) else site

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from affdsl.codegen.aot.shipped import ShippedKernel
 from affdsl.codegen.jit import limited
@@ -41,7 +40,7 @@ def conditions(kernel: ShippedKernel) -> Iterator[Condition]:
 def place(finding: Finding) -> str:
     """Where an access was written, without the folder of its file: it says nothing to those who get the library."""
     at = finding.location
-    return "" if at is None else f" ({PurePath(at.file).name}:{at.line})"
+    return "" if at is None else f" ({at.brief})"
 
 
 def _broken(constraint: Constraint) -> Alternatives:

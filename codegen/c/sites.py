@@ -6,7 +6,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import PurePath
 
 from affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
 from affdsl.frozen import FrozenValue
@@ -148,7 +147,10 @@ class Sites:
     def error(self, failure: Sequence[int]) -> AffdslError:
         """What a call raises whose failure is noted so."""
         site = self._found[failure[0] - 1]
-        return site.error(failure[1 : 1 + site.numbers])
+        error = site.error(failure[1 : 1 + site.numbers])
+        if isinstance(site.where, Location):
+            error.place = site.where.file, site.where.line
+        return error
 
     def listed(self) -> tuple[Site, ...]:
         """The checks in the order of their numbers."""
@@ -171,4 +173,4 @@ class SharedSites(Sites):
 
 def _place(where: Location | str) -> str:
     """A place without the folder of its file, which says nothing to those who get the C."""
-    return where if isinstance(where, str) else f"{PurePath(where.file).name}:{where.line}"
+    return where if isinstance(where, str) else where.brief

@@ -41,7 +41,7 @@ from affdsl.passes.analysis.relations import (
     subscript_distances,
     together,
 )
-from affdsl.shown import ShownAsText
+from affdsl.shown import ShownAsText, html_table
 
 Kind = Literal["flow", "anti", "output", "input"]
 KINDS: dict[tuple[str, str], Kind] = {
@@ -189,6 +189,13 @@ class Dependence(Frozen):
         return f"{self.kind} dependence of {self.sink.buffer.name} at depth {self.depth}: {vector}"
 
 
+def _line(access: Access) -> str:
+    """What an access does in which line."""
+    at = access.location
+    does = "reads" if access.kind == "read" else "writes"
+    return does if at is None else f"{does}, line {at.line}"
+
+
 class Dependences(ShownAsText):
     """The dependences of one function; printed, a line for each.
 
@@ -309,9 +316,28 @@ class Dependences(ShownAsText):
                     yield from self.between(source, sink)
 
     def __str__(self) -> str:
-        lines = [f"    {each}" + f" ({'; '.join(each.unknown)})" * bool(each.unknown) for each in self.all()]
-        count = "1 dependence" if len(lines) == 1 else f"{len(lines) or 'no'} dependences"
-        return "\n".join([f"{self.accesses.function.symbol}: {count}", *lines])
+        found = [*self.all()]
+        lines = [f"    {each}" + f" ({'; '.join(each.unknown)})" * bool(each.unknown) for each in found]
+        return "\n".join([self._title(len(found)), *lines])
+
+    def _repr_html_(self) -> str:
+        found = [*self.all()]
+        rows = [
+            (
+                f"{each.kind} of {each.sink.buffer.name}",
+                _line(each.source),
+                _line(each.sink),
+                "the same iteration" if each.loop is None else each.loop.hint,
+                "".join(map(str, each.distances)),
+                "; ".join(each.unknown),
+            )
+            for each in found
+        ]
+        head = ("dependence", "from", "to", "carried by", "distance of each loop", "if any")
+        return html_table(head, rows, title=self._title(len(found)), code=(0, 3, 4))
+
+    def _title(self, count: int) -> str:
+        return f"{self.accesses.function.symbol}: {count or 'no'} dependence{'s' * (count != 1)}"
 
     def carried_by(self, iv: Value) -> Iterator[Dependence]:
         """The dependences, but those between two reads, of which the loop of an induction variable is the outermost."""

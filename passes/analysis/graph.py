@@ -16,7 +16,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
 from affdsl.ir.traverse import walk
-from affdsl.mlir.naming import names_of
+from affdsl.mlir.naming import loop_names, names_of
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.nodes import Edge, EdgeKind, Node, edges_of, ivs_of, nodes_of
@@ -396,19 +396,17 @@ def _owner(function: func.Func, block: Block) -> tuple[Op, int]:
 def _loop(function: func.Func, loop: Value | str) -> Op:
     """The loop of an induction variable."""
     loops = [(iv, op) for op in walk(function) for iv in ivs_of(op)]
-    names = names_of(function)
-    found = [op for iv, op in loops if (iv is loop if isinstance(loop, Value) else names.get(iv) == loop)]
+    names, numbered = names_of(function), loop_names(function, [iv for iv, _ in loops])
+    found = [op for iv, op in loops if iv is loop or loop in (names[iv], numbered[iv])]
     if len(found) == 1:
         return found[0]
-    known = list(dict.fromkeys(names[iv] for iv, _ in loops))
     called = names.get(loop, repr(loop)) if isinstance(loop, Value) else loop
-    what = f"{len(found)} loops" if found else "no loop"
-    hint = (
-        ": give another name to the one that is meant, or say which by its induction variable"
-        if found
-        else f"{nearest(called, known)}; it has {', '.join(known)}"
-    )
-    raise GraphError(f"@{function.symbol} has {what} called {called}{hint if found or known else ''}")
+    if found:
+        several = " or ".join(f'"{numbered[iv]}"' for iv, op in loops if op in found)
+        raise GraphError(f"@{function.symbol} has {len(found)} loops called {called}: write {several}")
+    known = list(dict.fromkeys(numbered.values()))
+    hint = f"{nearest(called, known)}; it has {', '.join(known)}" if known else ""
+    raise GraphError(f"@{function.symbol} has no loop called {called}{hint}")
 
 
 def _in_order(groups: Iterable[tuple[Node, ...]], edges: Iterable[tuple[Node, Node]]) -> tuple[tuple[Node, ...], ...]:

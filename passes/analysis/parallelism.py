@@ -12,6 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
+from affdsl.mlir.naming import numbered
 from affdsl.passes.analysis.access import Access, on_one_grid
 from affdsl.passes.analysis.dependence import Dependence, Dependences
 from affdsl.passes.analysis.effects import may_do_anything
@@ -20,10 +21,11 @@ from affdsl.passes.analysis.reduction import Reduction, Reductions, uncombined
 from affdsl.passes.analysis.relations import at_depth, elements, map_from, same_element
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.summary import Summaries
-from affdsl.shown import ShownAsText
+from affdsl.shown import ShownAsText, html_table
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 Verdict = Literal["parallel", "parallel with reductions", "parallel if privatized", "sequential", "unknown"]
+HEAD = ("loop", "line", "verdict", "why")
 MOST_SHOWN = 2
 """How many reasons a row of the table gives."""
 
@@ -94,6 +96,11 @@ class Loops(ShownAsText, tuple[Parallelism, ...]):
 
     def __str__(self) -> str:
         return table(self)
+
+    def _repr_html_(self) -> str:
+        names = _names(self)
+        rows = [("  " * each.depth + names[each.iv], _line(_place(each)), each.verdict, _why(each)) for each in self]
+        return html_table(HEAD, rows, code=(0,))
 
 
 def parallelism(function: func.Func, module: func.Module | None = None) -> Loops:
@@ -170,16 +177,26 @@ def table(found: Iterable[Parallelism]) -> str:
     ... }''')
     >>> print(table(parallelism(module.functions[0])))
     loop  line  verdict                   why
-    %i    3     parallel with reductions  addi of s
+    i     3     parallel with reductions  addi of s
     """
-    rows = [("loop", "line", "verdict", "why")]
-    for each in found:
-        why = "; ".join(each.why[:MOST_SHOWN])
-        if len(each.why) > MOST_SHOWN:
-            why += f"; and {len(each.why) - MOST_SHOWN} more"
-        rows.append(("  " * each.depth + shown(each.iv), _line(_place(each)), each.verdict, why))
+    found = [*found]
+    names = _names(found)
+    own = [("  " * each.depth + names[each.iv], _line(_place(each)), each.verdict, _why(each)) for each in found]
+    rows = [HEAD, *own]
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     return "\n".join("  ".join((*map(str.ljust, row, widths), row[3])).rstrip() for row in rows)
+
+
+def _names(found: Iterable[Parallelism]) -> dict[Value, str]:
+    """What loops are called: as in the source, and `i#1` and `i#2` where there are two."""
+    ivs = [each.iv for each in found]
+    return dict(zip(ivs, numbered([shown(iv).removeprefix("%") for iv in ivs]), strict=True))
+
+
+def _why(of: Parallelism) -> str:
+    """The first reasons, and how many more there are."""
+    more = len(of.why) - MOST_SHOWN
+    return "; ".join((*of.why[:MOST_SHOWN], *[f"and {more} more"] * (more > 0)))
 
 
 def _loops(root: Op) -> Iterator[tuple[Loop, Value]]:

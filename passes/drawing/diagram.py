@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
@@ -160,7 +159,7 @@ class _Words:
         if node.barrier:
             touches += wrap(node.barrier)
         at = node.op.location
-        place = f"{PurePath(at.file).name}:{at.line}" if at is not None and at.line > 0 else ""
+        place = at.brief if at is not None and at.line > 0 else ""
         return Box(node.id, title, lines, tuple(touches), place, bool(node.barrier))
 
     def arrow(self, edges: Sequence[Edge]) -> Arrow:

@@ -8,9 +8,10 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.traverse import definitions
-from affdsl.mlir.naming import names_of
+from affdsl.ir.traverse import definitions, walk
+from affdsl.mlir.naming import loop_names, names_of
 from affdsl.passes.analysis.effects import effects, is_pure
+from affdsl.passes.analysis.nodes import ivs_of
 from affdsl.passes.drawing.expressions import Expressions
 
 WIDEST = 46
@@ -28,7 +29,10 @@ class OpSummaries:
     """Summaries of the operations of one function."""
 
     def __init__(self, function: func.Func) -> None:
-        self.names: Mapping[Value, str] = names_of(function)
+        names = names_of(function)
+        loops = loop_names(function, [iv for op in walk(function) for iv in ivs_of(op)])
+        renamed = {iv: name for iv, name in loops.items() if iv.hint and names[iv] != iv.hint}
+        self.names: Mapping[Value, str] = {**names, **renamed}  # loops as in the source, where MLIR has i_0, too
         self.makers: Mapping[Value, Op] = {
             value: op for value, op in definitions(function).items() if value in set(op.defines())
         }
@@ -102,7 +106,7 @@ class OpSummaries:
     def _loop(self, op: affine.For | affine.Parallel | scf.For | scf.Parallel) -> Iterator[str]:
         """A band of loops, each the only one in the one around it."""
         word = "parallel" if isinstance(op, affine.Parallel | scf.Parallel) else "for"
-        ivs = [*(op.ivs if isinstance(op, affine.Parallel | scf.Parallel) else (op.iv,))]
+        ivs = [*ivs_of(op)]
         body = op.body
         while word == "for" and not getattr(op, "carried", ()) and (inner := _only_loop(body)) is not None:
             op, body = inner, inner.body

@@ -13,7 +13,20 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlparse
 
+import affdsl as af
 from tests import oracles
+
+KERNEL = """
+import affdsl as af
+N = af.symbols("N")
+@af.kernel
+def double(x: af.f64[N]):
+    with af.for_(N) as i:
+        x[i] *= 2.0
+""".lstrip()
+ASKED = ("double.", "double.optimize().")
+EXPECTED = {name for name in vars(af.Kernel) if name[0] != "_"}
+"""What completes these words, among other things."""
 
 
 class Server:

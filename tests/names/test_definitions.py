@@ -8,7 +8,7 @@ import pytest
 
 import affdsl
 from tests.names.installed import ROOT
-from tests.names.language_server import Server, server
+from tests.names.language_server import ASKED, EXPECTED, KERNEL, Server, server
 
 TEXT = """
 import affdsl as af
@@ -54,6 +54,17 @@ def test_go_to_definition(editor: Server, script: Path) -> None:
 def test_every_public_name_is_completed(editor: Server, script: Path) -> None:
     items = editor.at("completion", script, LINE, WORDS.index("af.") + len("af."))["items"]
     assert set(affdsl.__all__) <= {item["label"] for item in items}
+
+
+def test_kernels_are_completed(editor: Server, script: Path) -> None:
+    kernels, lines = script.with_name("kernels.py"), KERNEL.count("\n")
+    kernels.write_text("\n".join((KERNEL + ASKED[0], ASKED[1], "reveal_type(double.optimize())")))
+    editor.open(kernels)
+    for n, words in enumerate(ASKED):
+        items = editor.at("completion", kernels, lines + n, len(words))["items"]
+        assert {item["label"] for item in items} >= EXPECTED, words
+    shown = editor.at("hover", kernels, lines + len(ASKED), len("reveal_type(d"))["contents"]["value"]
+    assert "double: Kernel[(x: " in shown
 
 
 def test_what_a_name_is_is_shown(editor: Server, script: Path) -> None:

@@ -43,7 +43,7 @@ from affdsl.passes.analysis.bounds.size_conditions import (
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.analysis.polyhedral import Set, UnknownError, spending
 from affdsl.passes.analysis.relations import BUDGET, Alternatives, remembered
-from affdsl.shown import ShownAsText
+from affdsl.shown import ShownAsText, html_table
 
 Verdict = Literal["proved", "violated", "conditional", "by numbers", "unknown"]
 
@@ -130,18 +130,24 @@ class Finding(Frozen):
             return text
         return f"{text}: it would {example.said(imperative=True)}{_advice(self.demand, example)}"
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> tuple[str, str, str]:
+        """The access, with whether it reads or writes; the verdict; and why."""
         match self.verdict:
             case "proved":
-                more = ""
+                why = ""
             case "conditional":
-                more = f": {'defined' if self.demand.verb == 'divides' else 'inside'} where {self.condition}"
+                why = f"{'defined' if self.demand.verb == 'divides' else 'inside'} where {self.condition}"
             case "violated":
-                more = f": {self.explained()[0]}"
+                why = self.explained()[0]
             case "by numbers" | "unknown":
-                more = f": {'; '.join(self.unknown)}"
+                why = "; ".join(self.unknown)
         verb = f"{self.demand.verb} " if self.demand.verb in ("reads", "writes") else ""
-        return f"{verb}{self.access}: {self.verdict}{more}"
+        return f"{verb}{self.access}", self.verdict, why
+
+    def __str__(self) -> str:
+        access, verdict, why = self.said
+        return f"{access}: {verdict}" + (f": {why}" if why else "")
 
 
 class Bounds(ShownAsText):
@@ -264,13 +270,19 @@ class Bounds(ShownAsText):
             self._decided[key] = found
         return found
 
-    def __str__(self) -> str:
+    def _title(self) -> str:
         counts = ((len([f for f in self.findings if f.verdict == v]), text) for v, text in _WORDS.items())
         title = ", ".join(f"{n} {text}" for n, text in counts if n)
-        lines = [f"{self.function.symbol}: {title or 'no accesses'}"]
+        return f"{self.function.symbol}: {title or 'no accesses'}"
+
+    def _repr_html_(self) -> str:
+        rows = [(str(f.location or ""), *f.said) for f in self.findings]
+        return html_table(("line", "access", "verdict", "why"), rows, title=self._title(), code=(1,))
+
+    def __str__(self) -> str:
         rows = [(str(f.location or ""), str(f)) for f in self.findings]
         width = max((len(at) for at, _ in rows), default=0)
-        return "\n".join([*lines, *(f"    {at:<{width}}  {text}" for at, text in rows)])
+        return "\n".join([self._title(), *(f"    {at:<{width}}  {text}" for at, text in rows)])
 
     def _judged(self, demand: Demand) -> Finding:
         facts = facts_of(demand.domain)

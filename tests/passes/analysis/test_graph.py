@@ -278,7 +278,7 @@ def test_what_the_graph_does_not_have_is_said():
         graph.without(graph.node(0))
     with pytest.raises(GraphError, match=r"@f has no loop called m; it has i, j, k, l"):
         of(NESTS, "m")
-    with pytest.raises(GraphError, match=r"@f has 2 loops called i: give another name"):
+    with pytest.raises(GraphError, match=r'@f has 2 loops called i: write "i#1" or "i#2"'):
         of(NESTS.replace("%j", "%i"), "i")
     with pytest.raises(GraphError, match=r"@f has no such block"):
         MemRefDependenceGraph(graph.dependences, of(NESTS).block)

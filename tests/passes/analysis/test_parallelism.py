@@ -149,8 +149,8 @@ def test_the_table() -> None:
     )
     assert table(found).splitlines() == [
         "loop  line  verdict     why",
-        "%i    3     sequential  " + "; ".join(reasons),
-        "  %j  4     parallel",
+        "i     3     sequential  " + "; ".join(reasons),
+        "  j   4     parallel",
     ]
 
 
