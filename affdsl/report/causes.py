@@ -214,8 +214,8 @@ def _columns(at: Looked) -> Iterator[Cause]:
             yield Cause(
                 "columns",
                 f"{name} is used in the order of its columns",
-                f"Each iteration of {at.loop.name} goes on by {abs(stride)} elements of {name}: another cache line each "
-                "time, and no vector.",
+                f"Each iteration of {at.loop.name} goes on by {abs(stride)} elements of {name}: another cache line "
+                "each time, and no vector.",
                 f"Let the loop over the last subscript of {name} be the innermost one, or keep {name} transposed.",
                 op.location,
                 op.memref.hint,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import replace
 from time import monotonic
 
 from affdsl.codegen.native import native_target
@@ -105,6 +104,13 @@ def _time(kernel: Kernel, sizes: Mapping[str, int], machine: Machine) -> str:
     return "data decides"
 
 
-def usual_options(threads: int, allowed: Mapping[str, bool]) -> Options:
-    """The options of `optimize()` on this machine."""
-    return replace(Options(native_target(), threads), **allowed)
+def usual_options(threads: int, allowed: Collection[str]) -> Options:
+    """The options of `optimize()` on this machine, with what is allowed to round in another way."""
+    return Options(
+        native_target(),
+        threads,
+        contract="contract" in allowed,
+        reassociate="reassociate" in allowed,
+        reciprocal="reciprocal" in allowed,
+        approximate="approximate" in allowed,
+    )

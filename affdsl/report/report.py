@@ -37,8 +37,8 @@ from affdsl.seeing.table import seconds_text
 GAINS = 0.95
 """What takes such a part of the time of the kernel, or less, gains something."""
 SEARCH_NOTE = (
-    "The loops as written, and each recipe of optimize() for each outermost loop. optimize() takes the first that the model "
-    "does not expect to be slower than the loops as written. Times are of a call on one thread."
+    "The loops as written, and each recipe of optimize() for each outermost loop. optimize() takes the first that the "
+    "model does not expect to be slower than the loops as written. Times are of a call on one thread."
 )
 AUTOMATIC = ("sum", "division", "function", "product", "extreme", "columns", "mixed")
 """The causes for which something is tried; the others are for whoever wrote the kernel."""
@@ -324,8 +324,8 @@ def _shown(of: Try, gain: str, time: str, percent: int, loops: Mapping[tuple[str
 
 def _next_note(of: Subject, came: Outcome, seconds: float) -> str:
     how = (
-        f"Each was compiled and called on copies of your arguments, in turn with the kernel itself, for {seconds:.0f} s "
-        "at most, about; the fastest call counts. The bar is the time that is left."
+        f"Each was compiled and called on copies of your arguments, in turn with the kernel itself, for {seconds:.0f} "
+        "s at most, about; the fastest call counts. The bar is the time that is left."
         if of.is_measured
         else "Nothing was run: the model says what each would take. Give arguments, and each is compiled and timed."
     )

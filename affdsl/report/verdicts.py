@@ -198,7 +198,7 @@ def _innermost(loop: SourceLoop, why: Sequence[Cause], facts: _Facts, tags: list
         said.append(
             "Nothing in it forbids vectors: they did not pay by the model, or it is too short for them."
             if facts.of.kernel.is_derived
-            else "Nothing in it forbids vectors, but the compiler of C made none of it as it is written: optimize() may."
+            else "Nothing in it forbids vectors, but the compiler of C made none of it as it is: optimize() may."
         )
 
 
