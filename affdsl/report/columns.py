@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from affdsl.frozen import Frozen
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
 from affdsl.mlir.writers import print_op
-from affdsl.seeing.assembly import Assembly
+from affdsl.seeing.assembly import Assembly, ShownLoop
 
 _LOC = re.compile(r' loc\("(?P<file>(?:[^"\\]|\\.)*)":(?P<line>\d+):\d+\)$')
 _OF_VALUE = re.compile(r' loc\("(?:[^"\\]|\\.)*":\d+:\d+\)')
+
+
+MOST_LINES = 1500
+"""So many lines of assembly are shown, about."""
 
 
 class Line(Frozen):
@@ -150,16 +154,30 @@ def _end(texts: list[str], line: int) -> int:
     return line
 
 
-def assembly_of(shown: Assembly, keys: Keys) -> Column:
-    """The loops as the compiler made them, innermost first, each below a line with its name."""
+def assembly_of(shown: Assembly, keys: Keys, first: Collection[str] = ()) -> Column:
+    """The loops as the compiler made them, innermost first, each below a line with its name.
+
+    Where they are very long, those of some names come `first`, and the others are left out.
+    """
+    wanted = sorted(shown.loops, key=lambda loop: loop.name not in first)
+    kept, room = set[ShownLoop](), MOST_LINES
+    for loop in wanted:
+        room -= len(loop.lines)
+        kept |= {loop} if room > 0 or not kept else set()
     lines: list[Line] = []
     for loop in shown.loops:
-        lines += [Line("")] * bool(lines)
-        inside = f" in {', '.join(loop.around)}" if loop.around else ""
-        head = f"# loop {loop.name}{inside}: {len(loop.instructions)} instructions"
-        lines.append(Line(head, 0, keys.of(loop.location)))
-        for line in loop.lines:
-            text = line.text if line.kind == "label" else f"    {line.text}"
-            text = f"    # {line.text}" if line.kind == "loop" else text
-            lines.append(Line(text, line.c_line or 0, keys.of(line.location)))
-    return Column("Assembly", "asm", tuple(lines), f"The loops, innermost first. {shown.command}")
+        if loop in kept:
+            lines += [Line("")] * bool(lines)
+            lines += _loop(loop, keys)
+    gone = len(shown.loops) - len(kept)
+    left = f" {gone} more loops are left out: asm() has all of them." if gone else ""
+    return Column("Assembly", "asm", tuple(lines), f"The loops, innermost first.{left} {shown.command}")
+
+
+def _loop(loop: ShownLoop, keys: Keys) -> Iterator[Line]:
+    inside = f" in {', '.join(loop.around)}" if loop.around else ""
+    yield Line(f"# loop {loop.name}{inside}: {len(loop.instructions)} instructions", 0, keys.of(loop.location))
+    for line in loop.lines:
+        text = line.text if line.kind == "label" else f"    {line.text}"
+        text = f"    # {line.text}" if line.kind == "loop" else text
+        yield Line(text, line.c_line or 0, keys.of(line.location))

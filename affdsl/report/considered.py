@@ -28,9 +28,6 @@ from affdsl.schedule.again import remembering
 from affdsl.schedule.loops import LoopRow, ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-BUDGET = 20.0
-"""So many seconds are spent on it: then no other candidate is made."""
-
 
 class Row(FrozenValue):
     """One candidate; `taken` if it is the first that the model does not expect to be slower than without it."""
@@ -50,10 +47,13 @@ class ConsideredNest(FrozenValue):
 
 
 def considered(
-    kernel: Kernel, sizes: Mapping[str, int], options: Options, machine: Machine
+    kernel: Kernel, sizes: Mapping[str, int], options: Options, machine: Machine, seconds: float
 ) -> tuple[ConsideredNest, ...]:
-    """The candidates for each outermost loop of a kernel as it was written, with the time of a call by the model."""
-    end = monotonic() + BUDGET
+    """The candidates for each outermost loop of a kernel as it was written, with the time of a call by the model.
+
+    After so many seconds no other candidate is made.
+    """
+    end = monotonic() + seconds
     with (
         warnings.catch_warnings(),
         without_alternatives(),

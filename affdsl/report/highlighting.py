@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from affdsl.report.packages import package
 
 LIGHT, DARK = "default", "github-dark"
 """The styles of Pygments for both modes of a page."""
+_PLAIN = re.compile(r'<span class="(?:n|p|w)">([^<]*)</span>')
+"""Names, commas and spaces, which look like other text: without their marks a page is half as long."""
 LONGEST = 400_000
 """Longer texts have no colours: they would be most of a page."""
 
@@ -30,7 +33,7 @@ def coloured(lines: Sequence[str], language: str) -> list[str]:
         return [str(escape(line)) for line in lines]
     lexer = _lexer(language)
     formatter = package("pygments.formatters").HtmlFormatter(nowrap=True)
-    made = str(package("pygments").highlight(text, lexer, formatter)).split("\n")[: len(lines)]
+    made = _PLAIN.sub(r"\1", str(package("pygments").highlight(text, lexer, formatter))).split("\n")[: len(lines)]
     return made if len(made) == len(lines) else [str(escape(line)) for line in lines]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -13,7 +14,6 @@ from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import ToolchainError
 from affdsl.codegen.native import native_target
 from affdsl.codegen.roofline import roofline
-from affdsl.codegen.toolchain import machine as processor
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
@@ -31,11 +31,13 @@ from affdsl.report.timeline import ShownStep, timeline
 from affdsl.report.times import LoopTime, Times, times
 from affdsl.report.trials import BUDGET, Outcome, Tried, outcome
 from affdsl.report.tries import Try, allowed, threads_of, tries
-from affdsl.report.verdicts import Verdict, instructions_of, verdicts
+from affdsl.report.verdicts import Verdict, hot_names, instructions_of, verdicts
 from affdsl.seeing.table import seconds_text
 
 GAINS = 0.95
 """What takes such a part of the time of the kernel, or less, gains something."""
+SEARCH_SHARE = 3.0
+"""Looking at what the search considers takes such a part of the seconds that things are tried in."""
 SEARCH_NOTE = (
     "The loops as written, and each recipe of optimize() for each outermost loop. optimize() takes the first that the "
     "model does not expect to be slower than the loops as written. Times are of a call on one thread."
@@ -170,12 +172,12 @@ def reported(
     keys = Keys()
     columns = [python_of(kernel, keys), mlir_of(of.running, keys)]
     if instructions is not None:
-        columns += [c_of(instructions, keys), assembly_of(instructions, keys)]
+        columns += [c_of(instructions, keys), assembly_of(instructions, keys, hot_names(of, found))]
     else:
         columns += [Column("C", "c", (), no_instructions), Column("Assembly", "asm", (), no_instructions)]
     helpful, useless = _ranked(came, said)
     options = usual_options(threads_of(kernel), allowed(kernel))
-    searched = considered(kernel, of.sizes, options, measured(native_target(), roofline(1)))
+    searched = considered(kernel, of.sizes, options, measured(native_target(), roofline(1)), seconds / SEARCH_SHARE)
     return Report(
         name=kernel.name,
         signature=repr(kernel).strip("<>").removeprefix("affdsl kernel "),
@@ -240,9 +242,13 @@ def _facts(of: Subject) -> list[tuple[str, str]]:
 
 
 def _machine() -> str:
-    """What the processor is called."""
-    name = processor()
-    return name if len(name) < 80 else platform.machine()
+    """What the processor is called, where the system says it."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
 
 
 def _loops_note(of: Subject, found: Times) -> str:

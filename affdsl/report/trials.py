@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from time import monotonic
+from time import monotonic, perf_counter
 
 import numpy as np
 
@@ -21,8 +21,9 @@ from affdsl.report.tries import Try
 
 BUDGET = 60.0
 """So many seconds are spent on it, about: after two thirds of them nothing else is built."""
-ROUNDS = 12
-"""How often each is timed in turn with the others; the fastest of these calls count, since others are in the way."""
+ROUNDS, MOST_ROUNDS, LONG_ENOUGH = 10, 60, 3.0
+"""How often each is timed in turn with the others, at least and at most, and for how many seconds all together. The
+fastest counts, since others may be in the way."""
 LOOKS = 2
 """So many calls are timed before, of which one compiles."""
 HOPELESS = 3.0
@@ -127,14 +128,25 @@ def _in_turn(
 ) -> tuple[float, dict[Try, float]]:
     """The least seconds of a call of the kernel itself, and of each other, where they take turns."""
     calls = timing.calls_for(expected)
-    least, best = timing.seconds(*own, calls), dict.fromkeys(others, inf)
-    for turn in range(ROUNDS):
-        least = min(least, timing.seconds(*own, calls))
+    least, best = _seconds(*own, calls), dict.fromkeys(others, inf)
+    begun = monotonic()
+    for turn in range(MOST_ROUNDS):
+        least = min(least, _seconds(*own, calls))
         for each, (kernel, trial) in others.items():
-            best[each] = min(best[each], timing.seconds(kernel, trial, calls))
-        if turn and monotonic() > end:
+            best[each] = min(best[each], _seconds(kernel, trial, calls))
+        if monotonic() > end or (turn + 1 >= ROUNDS and monotonic() - begun > LONG_ENOUGH):
             break
     return least, best
+
+
+def _seconds(kernel: Kernel, trial: Trial, calls: int) -> float:
+    """How long one of some calls takes, after one that brings the arrays back into the caches."""
+    arguments = trial.arguments()
+    kernel(*arguments)
+    start = perf_counter()
+    for _ in range(calls):
+        kernel(*arguments)
+    return (perf_counter() - start) / calls
 
 
 def _trial(of: Subject, values: Sequence[object]) -> Trial:

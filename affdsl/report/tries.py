@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from affdsl.codegen.native import native_target
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.types import F32, F64, FloatType, MemRefType
 from affdsl.kernel import Kernel
 from affdsl.optimize.options import available_threads
@@ -75,6 +75,31 @@ def threads_of(kernel: Kernel) -> int:
 def tries(kernel: Kernel, said: Sequence[Verdict]) -> list[Try]:
     """What could be tried for a kernel, those things first that are most likely to gain."""
     return [*_Tries(kernel, said).all()]
+
+
+class _Form(FrozenValue):
+    """What may be written for `af.min` and `af.max`."""
+
+    name: str
+    code: str
+    costs: str
+    rewrite: Callable[[Kernel], Kernel | None]
+
+
+_FORMS = (
+    _Form(
+        "af.select",
+        "af.select(a < b, a, b), af.select(a > b, a, b)",
+        "Which NaN, or which zero, comes out depends on the order of the two.",
+        selecting,
+    ),
+    _Form(
+        "af.fmin and af.fmax",
+        "af.fmin(a, b), af.fmax(a, b)",
+        "Of a number and NaN they give the number.",
+        ignoring_nan,
+    ),
+)
 
 
 class _Tries:
@@ -150,22 +175,25 @@ class _Tries:
 
     def _rewrites(self) -> Iterator[Try]:
         of = self.found.get("extreme", [])
-        forms = (
-            ("af.fmin and af.fmax", "Of a number and NaN they give the number.", ignoring_nan),
-            ("af.select", "Which NaN or which zero comes out depends on the order of the two.", selecting),
+        for form in _FORMS if of else ():
+            yield self._rewrite(form, of, optimized=True)
+            if not self.kernel.is_derived:
+                yield self._rewrite(form, of, optimized=False)
+
+    def _rewrite(self, form: _Form, of: Sequence[Cause], *, optimized: bool) -> Try:
+        def make() -> Made | None:
+            made = form.rewrite(self.written)
+            return self._of(made) if optimized or made is None else Made(made)
+
+        then = f"\nfast = {self.name}.optimize({self._spelled()})" if optimized else ""
+        return Try(
+            "rewrite",
+            f"{form.name} instead of af.min and af.max{'' if optimized else ', loops as written'}",
+            f"{form.code}   # instead of af.min(a, b), af.max(a, b){then}",
+            f"af.min and af.max tell NaN and -0 apart, which takes several instructions. {form.costs}",
+            make,
+            tuple(of),
         )
-        for name, costs, rewrite in forms if of else ():
-            wanted = (
-                "af.fmin(a, b), af.fmax(a, b)" if "fmin" in name else "af.select(a < b, a, b), af.select(a > b, a, b)"
-            )
-            yield Try(
-                "rewrite",
-                f"{name} instead of af.min and af.max",
-                f"{wanted}   # instead of af.min(a, b), af.max(a, b)\nfast = {self.name}.optimize({self._spelled()})",
-                f"af.min and af.max tell NaN and -0 apart, which takes several instructions. {costs}",
-                lambda rewrite=rewrite: self._of(rewrite(self.written)),  # type: ignore[misc]
-                tuple(of),
-            )
 
     def _of(self, made: Kernel | None, convert: Convert | None = None) -> Made | None:
         return None if made is None else Made(self._optimized(made), convert)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.codegen.errors import ToolchainError
@@ -158,8 +159,23 @@ def _verdict(loop: SourceLoop, why: tuple[Cause, ...], facts: _Facts, known: Par
         _around(known, tags, said)
     if time is not None and any(nest.waits for nest in time.nests):
         tags.append(f"waits for {max(time.nests, key=lambda nest: nest.seconds).bound}")
-    roof = _roof(time, facts.times)
+    said += _said_by_optimize(loop, facts.of)
+    roof = _roof(loop, time, facts.times)
     return Verdict(loop, tuple(dict.fromkeys(tags)), tuple(dict.fromkeys(said)), roof, why, time)
+
+
+def hot_names(of: Subject, found: Times) -> frozenset[str]:
+    """What those loops are called that run most of the time of the loops of the source."""
+    names = names_in(of.running.module)
+    return frozenset(names[iv] for op in found.main.values() for iv in counters(op) if iv in names)
+
+
+def _said_by_optimize(loop: SourceLoop, of: Subject) -> Iterator[str]:
+    """What the notes of `optimize()` say of a loop."""
+    for note in of.kernel._notes:
+        names, place, said = note.partition(f"({loop.location}): ")
+        if place and re.search(rf"(^|, ){re.escape(loop.plain)}(#\d+)?(_\w+)? $", names):
+            yield f"optimize() says: {said}."
 
 
 def _has_vectors(op: Op) -> bool:
@@ -184,6 +200,7 @@ def _innermost(loop: SourceLoop, why: Sequence[Cause], facts: _Facts, tags: list
             said.append("It loads their lanes from several places: that takes as long as one after the other.")
             _in_the_way([each for each in why if each.kind in _SCATTERED], tags, said)
         else:
+            _in_the_way([each for each in why if each.kind == "columns"], tags, said)
             _slow_on_vectors(why, tags, said)
         return
     if found is not None and found.lanes > 1:
@@ -242,7 +259,7 @@ def _around(known: Parallelism | None, tags: list[str], said: list[str]) -> None
         said.append(f"It repeats what is inside of it, one iteration after the other. {in_words(known)}")
 
 
-def _roof(time: LoopTime | None, times: Times) -> str:
+def _roof(loop: SourceLoop, time: LoopTime | None, times: Times) -> str:
     """Which roof is near, and how near."""
     if time is None or not time.nests:
         return f"How long it takes is not known without data: {times.unknown}." if times.unknown else ""
@@ -252,6 +269,8 @@ def _roof(time: LoopTime | None, times: Times) -> str:
     if nest.waits:
         return f"{nest.share:.0%} of the roof: it moves data nearly as fast as {nest.bound} can, and waits for that."
     roof = "computing" if nest.bound == "computing" else f"moving data to and from {nest.bound}"
+    if loop.around:
+        return f"With its nest: {nest.share:.0%} of the roof, which is {roof}."
     return f"{nest.share:.0%} of the roof, which is {roof}: {_verdict_on(nest.share)}"
 
 
