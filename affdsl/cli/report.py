@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.cli.build import optimizing
 from affdsl.cli.files import complain
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         path = line.given("o") or f"{kernel.name}.html"
         options = optimizing(line.given("optimize"))
         if options is not False:
-            kernel = kernel.optimize(**({} if options is True else options))
+            kernel = _optimized(kernel, {} if options is True else options)
         given = _arrays(kernel, sizes) if line.on("run") else ()
         print(report(kernel, path, given, {} if given else sizes, seconds))
     except UsageError as error:
@@ -49,6 +49,15 @@ def main(arguments: Sequence[str]) -> int:
         complain(f"affdsl report: {error}")
         return 1
     return 0
+
+
+def _optimized(kernel: Kernel, options: Mapping[str, int]) -> Kernel:
+    return kernel.optimize(
+        threads=options.get("threads"),
+        contract="contract" in options,
+        reassociate="reassociate" in options,
+        reciprocal="reciprocal" in options,
+    )
 
 
 def _arrays(kernel: Kernel, sizes: dict[str, int]) -> tuple[object, ...]:

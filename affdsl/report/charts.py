@@ -24,9 +24,9 @@ def roofline_chart(rooflines: Mapping[int, Roofline], nests: Sequence[NestTime],
     shown = [nest for nest in nests if nest.intensity > 0 and nest.flops_per_second > 0]
     if not shown:
         return ""
-    figure = package("matplotlib.figure").Figure(figsize=(7.5, 3.6), layout="constrained")
+    figure = package("matplotlib.figure").Figure(figsize=(7.5, 3.6))
     figure.patch.set_alpha(0)
-    axes = figure.add_subplot()
+    axes = figure.add_axes((0.09, 0.14, 0.89, 0.83))
     axes.patch.set_alpha(0)
     low = min(0.03, *(nest.intensity / 2 for nest in shown))
     high = max(100.0, *(nest.intensity * 2 for nest in shown))
@@ -45,7 +45,10 @@ def roofline_chart(rooflines: Mapping[int, Roofline], nests: Sequence[NestTime],
     axes.set_yscale("log")
     axes.set_xlabel("operations for each byte that has to move", color=INK)
     axes.set_ylabel(f"GFLOP/s of {type}", color=INK)
-    axes.tick_params(which="both", colors=INK)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(package("matplotlib.ticker").NullLocator())
+        axis.set_major_formatter("{x:g}")
+    axes.tick_params(colors=INK)
     for spine in axes.spines.values():
         spine.set_color(INK)
     axes.grid(visible=True, which="major", color=INK, alpha=0.25)

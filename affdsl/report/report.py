@@ -175,7 +175,7 @@ def reported(
         columns += [c_of(instructions, keys), assembly_of(instructions, keys, hot_names(of, found))]
     else:
         columns += [Column("C", "c", (), no_instructions), Column("Assembly", "asm", (), no_instructions)]
-    helpful, useless = _ranked(came, said)
+    helpful, useless = ranked(came, said)
     options = usual_options(threads_of(kernel), allowed(kernel))
     searched = considered(kernel, of.sizes, options, measured(native_target(), roofline(1)), seconds / SEARCH_SHARE)
     return Report(
@@ -298,7 +298,7 @@ def _cause(of: Cause, keys: Keys) -> ShownCause:
     return ShownCause(of.what, of.instead, str(of.location or ""), where[0] if where else "code")
 
 
-def _ranked(came: Outcome, said: Sequence[Verdict]) -> tuple[list[ShownTry], list[ShownTry]]:
+def ranked(came: Outcome, said: Sequence[Verdict]) -> tuple[list[ShownTry], list[ShownTry]]:
     """What gains something, and the rest: `optimize()` first, and then what gains most beside it."""
     good: list[ShownTry] = []
     rest: list[ShownTry] = []
