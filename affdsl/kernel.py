@@ -170,6 +170,7 @@ class _Called(Generic[P, R]):
     "picture",
     "asm",
     "profile",
+    "report",
     "with_module",
     "explain",
     "optimize",
@@ -735,6 +736,47 @@ class Kernel(_Called[P, R]):
         """
         found: Callable[..., Profile] = import_module("affdsl.seeing.profile").profile
         return found(self.program, self.guarding, arguments, keywords, repeats, in_place, inside)
+
+    def report(self, path: str | Path, /, *arguments: object, seconds: float = 60.0, **keywords: object) -> Path:
+        """Write one page that says of each loop why it is as fast as it is, and what to try next; gives its path.
+
+        It is one HTML file that needs no other one and no network: the loops of the source with their verdicts, times
+        and shares; Python, affine IR, C and assembly beside each other, linked by lines; what could be allowed, written
+        or laid out in another way, with what each gains; the steps of the schedule, and what the search considered.
+
+        With arguments it is run: nests are measured, and each thing to try is compiled and timed in turn with it. The
+        arrays stay as they are. With sizes alone, as `N=1000`, nothing runs, and all times are those of the model.
+
+        Parameters
+        ----------
+        path
+            The file to write, as "out.html".
+        arguments, keywords
+            Those of a call; or sizes by their names. A size that is not given is 1000.
+        seconds
+            How long things are tried, about. What is left over then is named as not tried.
+
+        Raises
+        ------
+        ProgramError
+            If Jinja2, Pygments or matplotlib are missing, which `pip install affdsl[report]` brings; if there is no
+            such size; or if the file cannot be written.
+        TypeError, ValueError
+            As a call does, for arguments that do not fit.
+
+        >>> import affdsl as af, tempfile
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def scale(x: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         x[i] = x[i] / 3.0
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = scale.report(f"{folder}/scale.html", N=500)
+        ...     "a division by what stays the same" in page.read_text()
+        True
+        """
+        found: Callable[..., Path] = import_module("affdsl.report.report").report
+        return found(self, path, arguments, keywords, seconds)
 
     def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""

@@ -44,6 +44,7 @@ TOOLS = {
     "pkg-config": (None, "pkg-config"),
     "objdump": (None, "binutils"),
     "nm": (None, "binutils"),
+    "chromium": (None, "chromium"),
 }
 COMPILERS = ("clang-22", "gcc", "g++")
 

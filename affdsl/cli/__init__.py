@@ -1,4 +1,4 @@
-"""The command line: `affdsl opt`, `affdsl translate`, `affdsl run`, `affdsl graph`, `affdsl build`."""
+"""The command line: `affdsl opt`, `affdsl translate`, `affdsl run`, `affdsl graph`, `affdsl report`, `affdsl build`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ commands:
   translate  turn a function into C
   run        call a function on numbers and arrays
   graph      draw the dependences between the loop nests of a function
+  report     write a page that says why a kernel is as fast as it is, and what to try next
   build      make a library of kernels, for C, C++ and Python
 
 examples:
@@ -29,11 +30,12 @@ examples:
   affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
   affdsl run kernel.mlir --entry matmul 64x64=random:1 64x64=random:2 64x64=zeros
   affdsl graph kernel.mlir -o graph.svg
+  affdsl report examples.gemm:gemm --sizes=M=300,N=300,K=300 --run -o gemm.html
   affdsl build examples.gemm:gemm -o out
 
 affdsl <command> --help tells more, affdsl --version which version this is."""
 
-COMMANDS = ("opt", "translate", "run", "graph", "build")
+COMMANDS = ("opt", "translate", "run", "graph", "report", "build")
 """Each is a module beside this one, imported where it is asked for: a compiler is not what `affdsl opt` waits for."""
 
 DEPTH = 10_000

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
             version=line.given("version") or "0.1.0",
             prefix=line.given("prefix") or "",
             targets=(*line.values.get("target", ()), *line.listed("targets")) or "baseline",
-            optimize=_options(line.given("optimize")),
+            optimize=optimizing(line.given("optimize")),
             python=line.on("python"),
             checked=line.on("checked"),
             openmp=line.on("openmp", default=True),
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _options(text: str | None) -> bool | dict[str, int]:
+def optimizing(text: str | None) -> bool | dict[str, int]:
     """What is asked of `Kernel.optimize`; False if nothing is."""
     if text is None:
         return False

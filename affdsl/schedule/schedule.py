@@ -527,6 +527,11 @@ class Schedule(ShownAsText, Generic[P, R]):
         """The steps that were refused, with the reason as their `error`; also before steps that were undone."""
         return tuple(step for step in self._history if step.refusal is not None)
 
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """The program before all steps, and the steps in the order in which they were asked for, refused ones too."""
+        return (self._start, *self._history)
+
     def undo(self) -> str:
         """Take back the last step, and give it as a call. Raises ScheduleError if there is none."""
         if not self._steps:

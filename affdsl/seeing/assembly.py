@@ -98,14 +98,25 @@ class Assembly(Text):
         The compiler and its flags.
     c
         The C file that was compiled.
+    c_locations
+        The user's line that each line of it was written for, by its number from 1; those of helpers have none.
     """
 
     loops: tuple[ShownLoop, ...]
     missing: tuple[str, ...]
     command: str
     c: str
+    c_locations: Mapping[int, Location]
 
-    def __new__(cls, head: str, loops: Sequence[ShownLoop], missing: Sequence[str], command: str, c: str) -> Assembly:
+    def __new__(
+        cls,
+        head: str,
+        loops: Sequence[ShownLoop],
+        missing: Sequence[str],
+        command: str,
+        c: str,
+        c_locations: Mapping[int, Location],
+    ) -> Assembly:
         """The text of some loops."""
         lines = c.split("\n")
         parts = [head, *("\n".join(_printed(loop, lines)) for loop in loops)]
@@ -113,6 +124,7 @@ class Assembly(Text):
             parts.append(_about_missing(missing))
         made = super().__new__(cls, "\n\n".join(parts))
         made.loops, made.missing, made.command, made.c = tuple(loops), tuple(missing), command, c
+        made.c_locations = c_locations
         return made
 
 
@@ -144,7 +156,8 @@ def assembly(program: Program, bounds: Bounds, loop: str | None = None, target: 
     shown.sort(key=lambda pair: -len(pair[0]))
     loops = [_shown(each, chain, names, places, found) for chain, each in shown]
     command = shlex.join((*compiler.command, *flags))
-    return Assembly(_head(symbol, wanted, len(loops), compiler, flags), loops, missing, command, source)
+    c_locations = {n: where for n in origins.lines if (where := places.location(n)) is not None}
+    return Assembly(_head(symbol, wanted, len(loops), compiler, flags), loops, missing, command, source, c_locations)
 
 
 def _compiled(compiler: Compiler, source: str, flags: Sequence[str]) -> list[Function]:

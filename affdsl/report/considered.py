@@ -1,0 +1,116 @@
+"""What `optimize()` considers for each outermost loop: the recipes that fit, with what the model expects of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from copy import copy
+from time import monotonic
+
+from affdsl.codegen.native import native_target
+from affdsl.errors import AffdslError
+from affdsl.frozen import FrozenValue
+from affdsl.kernel import Kernel
+from affdsl.optimize import roots
+from affdsl.optimize.forecast import cycles_of
+from affdsl.optimize.machine import Machine
+from affdsl.optimize.optimizer import started
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.search import AS_WRITTEN, Candidate
+from affdsl.optimize.timing import spelled
+from affdsl.passes.advice.alternatives import without_alternatives
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.iterations import UncountedError
+from affdsl.progress import progress
+from affdsl.schedule.again import remembering
+from affdsl.schedule.loops import LoopRow, ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+
+class Row(FrozenValue):
+    """One candidate; `taken` if it is the first that the model does not expect to be slower than without it."""
+
+    name: str
+    time: str
+    said: str
+    taken: bool = False
+
+
+class ConsideredNest(FrozenValue):
+    """An outermost loop with its candidates."""
+
+    name: str
+    place: str
+    rows: tuple[Row, ...]
+
+
+def considered(
+    kernel: Kernel, sizes: Mapping[str, int], options: Options, machine: Machine, seconds: float
+) -> tuple[ConsideredNest, ...]:
+    """The candidates for each outermost loop of a kernel as it was written, with the time of a call by the model.
+
+    After so many seconds no other candidate is made.
+    """
+    end = monotonic() + seconds
+    with (
+        warnings.catch_warnings(),
+        without_alternatives(),
+        remembering(),
+        progress(f"looking at what fits {kernel.name}"),
+    ):
+        warnings.simplefilter("ignore", AnalysisWarning)
+        s = started(kernel.written)
+        outermost = [row for row in s.loops() if row.depth == 0]
+        return tuple(
+            ConsideredNest(row.names[0], str(row.location or ""), tuple(_rows(s, row, sizes, options, machine, end)))
+            for row in outermost
+        )
+
+
+def _rows(
+    s: Schedule, row: LoopRow, sizes: Mapping[str, int], options: Options, machine: Machine, end: float
+) -> Iterator[Row]:
+    yield Row(AS_WRITTEN, _time(s.kernel(), sizes, machine), "")
+    taken = False
+    for name in roots.BOOK:
+        if monotonic() > end:
+            yield Row(name, "", "not looked at: out of time")
+            continue
+        try:
+            made, notes = roots.take(name, copy(s), row.names[0], options)
+        except UnfitError as why:
+            yield Row(name, "", str(why) or "it does not fit")
+        except (IllegalTransform, ScheduleError) as error:
+            yield Row(name, "", f"a step of it is refused: {in_one_line(error)}")
+        else:
+            if not notes:
+                yield Row(name, "", "it does not fit")
+                continue
+            if made.module is s.module or not made.steps:
+                yield Row(name, "", "; ".join(notes))
+                continue
+            candidate = Candidate(name, made, s, tuple(notes), machine)
+            is_first = not taken and not candidate.is_slower
+            taken = taken or is_first
+            ratio = f" ({candidate.ratio:.2g} times as long where all sizes are 300)" if candidate.ratio else ""
+            yield Row(name, _time(made.kernel(), sizes, machine) + ratio, "; ".join(notes), is_first)
+
+
+def _time(kernel: Kernel, sizes: Mapping[str, int], machine: Machine) -> str:
+    with suppress(UncountedError, AffdslError):
+        return spelled(cycles_of(kernel, sizes, machine) / machine.clock)
+    return "data decides"
+
+
+def usual_options(threads: int, allowed: Collection[str]) -> Options:
+    """The options of `optimize()` on this machine, with what is allowed to round in another way."""
+    return Options(
+        native_target(),
+        threads,
+        contract="contract" in allowed,
+        reassociate="reassociate" in allowed,
+        reciprocal="reciprocal" in allowed,
+        approximate="approximate" in allowed,
+    )

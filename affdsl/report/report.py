@@ -1,0 +1,378 @@
+"""`kernel.report("out.html", ...)`: one page, in one file, that says why a kernel is as fast as it is."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from affdsl import __version__
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.errors import ToolchainError
+from affdsl.codegen.native import native_target
+from affdsl.codegen.roofline import roofline
+from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.kernel import Kernel
+from affdsl.lang.source import problem
+from affdsl.optimize.machine import measured
+from affdsl.report.causes import Cause
+from affdsl.report.charts import roofline_chart
+from affdsl.report.columns import Column, Keys, assembly_of, c_of, mlir_of, python_of
+from affdsl.report.considered import ConsideredNest, considered, usual_options
+from affdsl.report.highlighting import coloured
+from affdsl.report.loops import source_loops
+from affdsl.report.packages import PACKAGES, package
+from affdsl.report.rendering import rendered
+from affdsl.report.subject import Subject, subject
+from affdsl.report.timeline import ShownStep, timeline
+from affdsl.report.times import LoopTime, Times, times
+from affdsl.report.trials import BUDGET, Outcome, Tried, outcome
+from affdsl.report.tries import Try, allowed, threads_of, tries
+from affdsl.report.verdicts import Verdict, hot_names, instructions_of, verdicts
+from affdsl.seeing.table import seconds_text
+
+GAINS = 0.95
+"""What takes such a part of the time of the kernel, or less, gains something."""
+SEARCH_SHARE = 3.0
+"""Looking at what the search considers takes such a part of the seconds that things are tried in."""
+SEARCH_NOTE = (
+    "The loops as written, and each recipe of optimize() for each outermost loop. optimize() takes the first that the "
+    "model does not expect to be slower than the loops as written. Times are of a call on one thread."
+)
+AUTOMATIC = ("sum", "division", "function", "product", "extreme", "columns", "mixed")
+"""The causes for which something is tried; the others are for whoever wrote the kernel."""
+
+
+@dataclass(frozen=True)
+class ShownCause:
+    """A cause with the line that it is about."""
+
+    what: str
+    instead: str
+    place: str
+    line_key: str
+
+
+@dataclass(frozen=True)
+class ShownLoop:
+    """A loop of the source with its verdict."""
+
+    key: str
+    name: str
+    place: str
+    depth: int
+    line_key: str
+    lines: str
+    time: str
+    percent: int
+    tags: tuple[str, ...]
+    sentences: tuple[str, ...]
+    roof: str
+    causes: tuple[ShownCause, ...]
+
+
+@dataclass(frozen=True)
+class ShownTry:
+    """Something to try, with what it gains."""
+
+    kind: str
+    title: str
+    gain: str
+    time: str
+    percent: int
+    why: str
+    code: str
+    loops: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ShownLine:
+    """A line of a column, in HTML; `stop` if the keyboard comes by."""
+
+    number: str
+    html: str
+    of: str
+    id: str
+    stop: bool
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    """A column of lines."""
+
+    id: str
+    title: str
+    note: str
+    lines: tuple[ShownLine, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a page says: the names that `files/page.html` reads."""
+
+    name: str
+    signature: str
+    lead: str
+    facts: tuple[tuple[str, str], ...]
+    advice: ShownTry | None
+    loops_note: str
+    loops: tuple[ShownLoop, ...]
+    next_note: str
+    tried: tuple[ShownTry, ...]
+    no_gain: tuple[ShownTry, ...]
+    advised: tuple[ShownCause, ...]
+    columns: tuple[ShownColumn, ...]
+    steps_note: str
+    notes: str
+    steps: tuple[ShownStep, ...]
+    search_note: str
+    considered: tuple[ConsideredNest, ...]
+    roofs_note: str
+    roofline: str
+    profile: str
+    version: str = __version__
+
+
+def report(
+    kernel: Kernel,
+    path: str | Path,
+    arguments: Sequence[object],
+    keywords: Mapping[str, object],
+    seconds: float = BUDGET,
+) -> Path:
+    """Write the page of a kernel, as `affdsl.kernel.Kernel.report` does."""
+    if not isinstance(path, str | Path):
+        raise problem(
+            ProgramTypeError, f"a report is written to a file, got {path!r}", 'as in report("out.html", a, b)'
+        )
+    for name in PACKAGES:
+        package(name)
+    made = Path(path)
+    text = rendered(reported(kernel, arguments, keywords, seconds))
+    try:
+        made.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise problem(ProgramError, f"cannot write the report to {made}: {error.strerror}") from None
+    return made
+
+
+def reported(
+    kernel: Kernel, arguments: Sequence[object], keywords: Mapping[str, object], seconds: float = BUDGET
+) -> Report:
+    """What the page of a kernel says."""
+    of = subject(kernel, arguments, keywords)
+    sources = source_loops(kernel.written.module)
+    found = times(of, sources)
+    instructions, no_instructions = instructions_of(of)
+    said = verdicts(of, found, sources, instructions)
+    came = outcome(of, tries(kernel, said), seconds)
+    keys = Keys()
+    columns = [python_of(kernel, keys), mlir_of(of.running, keys)]
+    if instructions is not None:
+        columns += [c_of(instructions, keys), assembly_of(instructions, keys, hot_names(of, found))]
+    else:
+        columns += [Column("C", "c", (), no_instructions), Column("Assembly", "asm", (), no_instructions)]
+    helpful, useless = ranked(came, said)
+    options = usual_options(threads_of(kernel), allowed(kernel))
+    searched = considered(kernel, of.sizes, options, measured(native_target(), roofline(1)), seconds / SEARCH_SHARE)
+    return Report(
+        name=kernel.name,
+        signature=repr(kernel).strip("<>").removeprefix("affdsl kernel "),
+        lead=_lead(of, found, said),
+        facts=tuple(_facts(of)),
+        advice=helpful[0] if helpful else None,
+        loops_note=_loops_note(of, found),
+        loops=tuple(_loop(each, keys, found) for each in said),
+        next_note=_next_note(of, came, seconds),
+        tried=tuple(helpful),
+        no_gain=tuple(useless),
+        advised=tuple(dict.fromkeys(_cause(c, keys) for v in said for c in v.causes if c.kind not in AUTOMATIC)),
+        columns=tuple(_column(each) for each in columns),
+        steps_note=_steps_note(kernel),
+        notes="\n".join(kernel.explain().splitlines()[1:]) if kernel._notes else "",
+        steps=timeline(kernel),
+        search_note=SEARCH_NOTE,
+        considered=searched,
+        roofs_note=_roofs_note(found),
+        roofline=roofline_chart(found.rooflines, found.nests, _type(kernel)),
+        profile="" if found.profile is None else str(found.profile),
+    )
+
+
+def _lead(of: Subject, found: Times, said: Sequence[Verdict]) -> str:
+    """The kernel in one sentence: how long a call takes, and where most of that goes."""
+    how = "takes" if found.is_measured else "is expected to take"
+    text = f"A call {how} {seconds_text(found.whole)}" if found.whole else "How long a call takes is not known"
+    inner = [v for v in said if v.loop.is_innermost and v.time is not None and v.time.seconds]
+    if inner:
+        most = max(inner, key=lambda v: v.time.seconds if v.time is not None else 0.0)
+        assert most.time is not None, "it has seconds"
+        text += f", {most.time.share:.0%} of it in loop {most.loop.name} ({most.loop.location}): {', '.join(most.tags)}"
+    return f"{text}."
+
+
+def _facts(of: Subject) -> list[tuple[str, str]]:
+    kernel, target = of.kernel, native_target()
+    given = allowed(kernel)
+    try:
+        compiler = default_cache().compiler().identity.partition("\n")[0]
+    except ToolchainError:
+        compiler = "none"
+    return [
+        ("sizes", ", ".join(f"{name} = {n}" for name, n in of.sizes.items()) or "none"),
+        ("written", str(kernel.written.func.location or "")),
+        (
+            "made by",
+            "a schedule"
+            if kernel.is_derived and kernel.schedule is not None
+            else "passes"
+            if kernel.is_derived
+            else "nothing: it is as it was written",
+        ),
+        ("may round in another way", ", ".join(given) or "nowhere"),
+        ("threads", str(threads_of(kernel)) if kernel.is_derived else "1"),
+        ("machine", _machine()),
+        ("instructions", f"{target.name}, vectors of {target.width} bits"),
+        ("compiler", compiler),
+        ("date", date.today().isoformat()),
+    ]
+
+
+def _machine() -> str:
+    """What the processor is called, where the system says it."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def _loops_note(of: Subject, found: Times) -> str:
+    if found.unknown:
+        return f"Nothing was run. {found.unknown[:1].upper()}{found.unknown[1:]}: give arguments to measure it."
+    note = (
+        "Times are measured, nest by nest; where several loops share a nest, the model says about which part each has."
+        if found.is_measured
+        else "Nothing was run: times are those of the model. Give arguments to measure them."
+    )
+    assumed = f" Nobody gave {', '.join(of.assumed)}." if of.assumed else ""
+    return note + assumed
+
+
+def _loop(of: Verdict, keys: Keys, found: Times) -> ShownLoop:
+    loop, time = of.loop, of.time
+    where = keys.of(loop.location)
+    lines = dict.fromkeys((*where, *(key for c in of.causes for key in keys.of(c.location))))
+    return ShownLoop(
+        key=loop.key,
+        name=loop.name,
+        place=str(loop.location or ""),
+        depth=len(loop.around),
+        line_key=where[0] if where else "code",
+        lines=" ".join(lines),
+        time=_time(time, found),
+        percent=round(100 * time.share) if time is not None else 0,
+        tags=of.tags,
+        sentences=of.sentences,
+        roof=of.roof,
+        causes=tuple(_cause(each, keys) for each in of.causes),
+    )
+
+
+def _time(time: LoopTime | None, found: Times) -> str:
+    if found.unknown:
+        return "how long is not known"
+    if time is None or not time.seconds:
+        return "no time of its own"
+    about = "" if found.is_measured and not time.is_split else "about "
+    by = "measured" if found.is_measured else "by the model"
+    return f"{about}{seconds_text(time.seconds)}, {time.share:.0%} of the call, with what is inside of it ({by})"
+
+
+def _cause(of: Cause, keys: Keys) -> ShownCause:
+    where = keys.of(of.location)
+    return ShownCause(of.what, of.instead, str(of.location or ""), where[0] if where else "code")
+
+
+def ranked(came: Outcome, said: Sequence[Verdict]) -> tuple[list[ShownTry], list[ShownTry]]:
+    """What gains something, and the rest: `optimize()` first, and then what gains most beside it."""
+    good: list[ShownTry] = []
+    rest: list[ShownTry] = []
+    best = min(came.seconds, came.optimized or came.seconds)
+    first = [each for each in came.tried if each.of.kind == "optimize"]
+    others = [each for each in came.tried if each.of.kind != "optimize"]
+    for each in (*first, *sorted(others, key=lambda t: t.seconds if t.seconds is not None else float("inf"))):
+        needed = came.seconds if each in first else best
+        gains = each.seconds is not None and 0 < each.seconds < GAINS * needed
+        (good if gains else rest).append(_try(each, came, said))
+    return good, rest
+
+
+def _try(of: Tried, came: Outcome, said: Sequence[Verdict]) -> ShownTry:
+    loops = dict.fromkeys((v.loop.key, v.loop.name) for v in said for c in of.of.causes if c in v.causes)
+    if not of.seconds:
+        return _shown(of.of, "", of.why_not, 0, loops)
+    gain = f"{came.seconds / of.seconds:.2f} times as fast"
+    time = f"{seconds_text(of.seconds)} instead of {seconds_text(came.seconds)}"
+    if came.optimized and of.of.kind != "optimize":
+        gain += f", {came.optimized / of.seconds:.2f} times as fast as optimize() alone"
+        time += f"; optimize() alone takes {seconds_text(came.optimized)}"
+    return _shown(of.of, gain, time, round(100 * min(1.0, of.seconds / came.seconds)), loops)
+
+
+def _shown(of: Try, gain: str, time: str, percent: int, loops: Mapping[tuple[str, str], None]) -> ShownTry:
+    return ShownTry(of.kind, of.title, gain, time, percent, of.why, of.code, (*loops,))
+
+
+def _next_note(of: Subject, came: Outcome, seconds: float) -> str:
+    how = (
+        f"Each was compiled and called on copies of your arguments, in turn with the kernel itself, for {seconds:.0f} "
+        "s at most, about; the fastest call counts. The bar is the time that is left."
+        if of.is_measured
+        else "Nothing was run: the model says what each would take. Give arguments, and each is compiled and timed."
+    )
+    if not came.tried:
+        return "There is nothing more to try: nothing in its loops needs a permission, another type or another layout."
+    return how
+
+
+def _column(of: Column) -> ShownColumn:
+    of_python = of.language == "python"
+    html = coloured([line.text for line in of.lines], of.language)
+    lines = tuple(
+        ShownLine(
+            str(line.number or ""),
+            text,
+            " ".join(line.of),
+            line.of[0] if of_python and line.of else "",
+            bool(line.of),
+        )
+        for line, text in zip(of.lines, html, strict=True)
+    )
+    return ShownColumn(of.title.split()[-1].lower(), of.title, of.note, lines)
+
+
+def _steps_note(kernel: Kernel) -> str:
+    if kernel.schedule is None:
+        return "No schedule made this kernel: its loops run as they are written."
+    taken, refused = len(kernel.schedule.steps), len(kernel.schedule.refusals)
+    words = f"{taken} steps, each proved legal for all sizes, and {refused} refused."
+    return f"{words} Open one to see the loops before and after it."
+
+
+def _roofs_note(found: Times) -> str:
+    shown = [nest for nest in found.nests if nest.intensity > 0 and nest.flops_per_second > 0]
+    named = "; ".join(f"{k}: {nest.name} ({nest.where})" for k, nest in enumerate(shown, 1))
+    note = (
+        "What this machine can do at best, measured once; a nest below a slope moves data, below the top it computes."
+    )
+    return f"{note} {named}" if named else f"{note} No nest has floating-point operations that are counted."
+
+
+def _type(kernel: Kernel) -> str:
+    text = str(kernel.func.type)
+    return "f64" if "f64" in text else "f32"

@@ -1,0 +1,109 @@
+"""What a report is about: a kernel, a call of it, and the part of the kernel that such a call runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from affdsl.codegen.arguments import ArrayArgument
+from affdsl.codegen.jit import has_vectors, signature_of
+from affdsl.codegen.native import native_target
+from affdsl.codegen.needed import needed_by
+from affdsl.errors import ProgramError
+from affdsl.frozen import Frozen
+from affdsl.ir.types import IndexType
+from affdsl.kernel import Kernel
+from affdsl.lang.annotations import ArrayType
+from affdsl.lang.source import problem
+from affdsl.optimize.trial import STEPS, numbers_of, symbols_of
+from affdsl.seeing.nests import Nests, nests_of
+from affdsl.seeing.profile import Call
+
+SIZE = 1000
+"""What a size is that nobody gives."""
+
+
+class Subject(Frozen):
+    """A kernel with a call of it.
+
+    Attributes
+    ----------
+    kernel
+        The kernel as it was given.
+    call
+        Its arguments: those that were given, or arrays of zeros of the sizes that were.
+    is_measured
+        Whether arguments were given: then it runs, and times are measured.
+    assumed
+        The sizes that nobody gave.
+    """
+
+    kernel: Kernel
+    call: Call
+    is_measured: bool
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The sizes and index arguments of the call, by name."""
+        return self.call.sizes
+
+    @cached_property
+    def running(self) -> Kernel:
+        """The kernel without the versions that calls with other sizes choose."""
+        needed = needed_by(self.kernel.program, tuple(self.call.values), {})
+        return self.kernel if needed is None else self.kernel.with_module(needed.module)
+
+    @cached_property
+    def nests(self) -> Nests:
+        """The loop nests of what runs."""
+        module = self.running.module
+        return nests_of(module, width=native_target().width if has_vectors(module) else None)
+
+
+def subject(kernel: Kernel, arguments: Sequence[object], keywords: Mapping[str, object]) -> Subject:
+    """A kernel with a call: arguments as a call takes them; or sizes by their names, those that are left out are 1000.
+
+    Raises as a call does for arguments that do not fit, and ProgramError for a size that there is not.
+    """
+    arrays = {p.name for p in kernel.program.parameters if isinstance(p.type, ArrayType)}
+    if arguments or not arrays.isdisjoint(keywords):
+        return Subject(kernel, Call(kernel.program, kernel.guarding, tuple(arguments), keywords), is_measured=True)
+    known = {**_usual(kernel), **keywords}
+    names = numbers_of(kernel.program, known, "report on")
+    assumed = tuple(name for name in names if name not in keywords and name in _usual(kernel))
+    call = Call(kernel.program, kernel.guarding, _zeros(kernel, names), {})
+    return Subject(kernel, call, is_measured=False, assumed=assumed)
+
+
+def _usual(kernel: Kernel) -> dict[str, int]:
+    """Numbers for the sizes of arrays, and for the other index arguments that have no default."""
+    program = kernel.program
+    shapes = [p.type.shape for p in program.parameters if isinstance(p.type, ArrayType)]
+    used = {v for shape in shapes for e in shape for v in e.values()}
+    symbols = [*program.sizes, *(p.symbol for p in program.parameters)]
+    own = dict(zip(program.func.args, symbols, strict=True))
+    defaults = {p.name for p in program.parameters if p.default is not None}
+    indices = [v for v in program.func.args if isinstance(v.type, IndexType) and v.hint not in defaults]
+    return {v.hint: SIZE if own[v] in used else STEPS for v in indices}
+
+
+def _zeros(kernel: Kernel, names: Mapping[str, int]) -> tuple[object, ...]:
+    """Arguments of a call with some sizes. Their memory is taken when it is written, which it never is."""
+    program, symbols = kernel.program, symbols_of(kernel.program, names)
+    given: list[object] = []
+    for p, part in zip(program.parameters, signature_of(program).arguments, strict=True):
+        if isinstance(part, ArrayArgument):
+            assert isinstance(p.type, ArrayType)
+            shape = [each.evaluate(symbols) for each in p.type.shape]
+            if any(size < 0 for size in shape):
+                what = f"cannot report on {kernel.name} for {dict(names)}: {p.name} would have shape {shape}"
+                raise problem(ProgramError, what)
+            given.append(np.zeros(shape, part.dtype))
+        elif p.name in names:
+            given.append(names[p.name])
+        else:
+            given.append(part.dtype.type(1) if p.default is None else p.default)
+    return tuple(given)

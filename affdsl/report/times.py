@@ -1,0 +1,237 @@
+"""How long each loop of the source takes: measured nest by nest where arguments are given, and else by the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from affdsl.codegen.native import native_target
+from affdsl.codegen.roofline import Roofline, most_threads, roofline
+from affdsl.frozen import Frozen
+from affdsl.ir.core import Op
+from affdsl.optimize.forecast import forecast
+from affdsl.optimize.machine import measured
+from affdsl.optimize.model.cost import Computing, Model
+from affdsl.optimize.model.schedules import lines_begin
+from affdsl.passes.analysis.iterations import Lanes, UncountedError, one
+from affdsl.passes.analysis.touched import summary
+from affdsl.passes.analysis.work import flops, flops_by_type
+from affdsl.report.loops import Origin, SourceLoop
+from affdsl.report.subject import Subject
+from affdsl.seeing.counting import Counted, counted
+from affdsl.seeing.nests import Nest
+from affdsl.seeing.profile import Profile, profile
+
+
+class NestTime(Frozen):
+    """How long a nest takes, and what this machine would take at best.
+
+    Attributes
+    ----------
+    at_best
+        Seconds at the roofline; 0 where it is not known how much is done.
+    bound
+        Which roof that is: "computing", or the cache or memory from which its data comes.
+    intensity, flops_per_second
+        Where it lies below the roofline.
+    """
+
+    name: str
+    seconds: float
+    at_best: float
+    bound: str
+    threads: int = 1
+    intensity: float = 0.0
+    flops_per_second: float = 0.0
+    where: str = ""
+
+    @property
+    def share(self) -> float:
+        """Which part of the speed that is possible is reached."""
+        return min(1.0, self.at_best / self.seconds) if self.seconds else 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether it mostly waits for data that comes from farther away than the nearest cache."""
+        return self.bound not in ("computing", "L1") and self.share >= WAITING
+
+
+WAITING = 0.5
+"""Such a part of the speed of a cache, or of memory, is reached where that is what a nest waits for."""
+
+
+class LoopTime(Frozen):
+    """How long a loop of the source takes, with what is inside of it, and in which nests.
+
+    Attributes
+    ----------
+    is_split
+        Whether it is a part of a nest whose time is measured or known as a whole, and the model says which part.
+    """
+
+    seconds: float
+    share: float
+    nests: tuple[NestTime, ...]
+    is_split: bool = False
+
+
+@dataclass(eq=False)
+class Times:
+    """All times of a report.
+
+    Attributes
+    ----------
+    whole
+        Seconds of the whole call.
+    unknown
+        Why it is not known how long a loop takes; empty where it is.
+    main
+        Of each loop of the source, the loop that runs most of its time.
+    """
+
+    whole: float = 0.0
+    is_measured: bool = False
+    nests: list[NestTime] = field(default_factory=list)
+    loops: dict[str, LoopTime] = field(default_factory=dict)
+    main: dict[str, Op] = field(default_factory=dict)
+    rooflines: Mapping[int, Roofline] = field(default_factory=dict)
+    profile: Profile | None = None
+    unknown: str = ""
+
+
+def times(of: Subject, sources: Sequence[SourceLoop]) -> Times:
+    """How long a call takes, loop by loop. With arguments it runs, several times."""
+    found = Times(is_measured=of.is_measured)
+    nests = of.nests.found
+    if of.is_measured:
+        found.profile = profile(of.running.program, of.running.guarding, tuple(of.call.values), {})
+        found.whole, found.rooflines = found.profile.whole.seconds, found.profile.rooflines
+        found.nests = [
+            NestTime(
+                each.name,
+                each.seconds,
+                each.seconds_at_best,
+                "computing" if each.bound == "compute" else each.level,
+                each.threads,
+                each.intensity,
+                each.flops_per_second,
+                str(each.location or ""),
+            )
+            for each in found.profile.nests
+        ]
+    else:
+        threads = {most_threads() if nest.is_parallel else 1 for nest in nests} or {1}
+        found.rooflines = {n: roofline(n) for n in threads | {1}}
+        found.nests = _expected(of, found)
+        found.whole = sum(each.seconds for each in found.nests)
+    _divide(of, found, sources)
+    return found
+
+
+def _expected(of: Subject, found: Times) -> list[NestTime]:
+    """What the model says of each nest; none that runs takes no time."""
+    nests = of.nests
+    try:
+        expected = {each.name: each for each in forecast(of.running, of.sizes).nests}
+    except UncountedError as why:
+        found.unknown = f"data decides how much it does: {why}"
+        return [NestTime(nest.name, 0.0, 0.0, "") for nest in nests.found]
+    work = counted(nests, of.call.known, of.call.shapes)
+    made = []
+    for nest in nests.found:
+        says = expected.get(f"{nest.name} ({nest.op.location})")
+        threads = most_threads() if nest.is_parallel else 1
+        made.append(_at_best(nest, work, found.rooflines[threads], says.seconds if says is not None else 0.0))
+    return made
+
+
+def _at_best(nest: Nest, work: Counted, roof: Roofline, seconds: float) -> NestTime:
+    """A nest below the roofline."""
+    done, of = work.work.get(nest.op), summary(work.footprints.get(nest.op, {}))
+    level = roof.level(of.together)
+    computing = sum(n / roof.flops.get(type, roof.flops["f32"]) for type, n in flops_by_type(done or Counter()).items())
+    moving, all = of.moved / level.bandwidth, flops(done or Counter())
+    return NestTime(
+        nest.name,
+        seconds,
+        max(computing, moving),
+        "computing" if computing > moving else level.name,
+        roof.threads,
+        all / of.moved if of.moved else 0.0,
+        all / seconds if seconds else 0.0,
+        str(nest.op.location or ""),
+    )
+
+
+@dataclass
+class _Recording(Computing):
+    """Notes the cycles of each operation that it is asked for."""
+
+    found: dict[Op, float] = field(default_factory=dict)
+
+    def op(self, op: Op, lanes: Lanes) -> float:
+        """The cycles of an operation, noted."""
+        cycles = super().op(op, lanes)
+        self.found[op] = self.found.get(op, 0.0) + cycles
+        return cycles
+
+
+def _divide(of: Subject, found: Times, sources: Sequence[SourceLoop]) -> None:
+    """Give each loop of the source its part of the nests: by the model, where several loops share a nest."""
+    origin, module = Origin(sources), of.nests.module
+    machine = measured(native_target(), roofline(1))
+    model = Model(module, {**of.call.known, **lines_begin(module)}, of.call.shapes, machine)
+    seconds, nests_of = dict.fromkeys((loop.key for loop in sources), 0.0), dict[str, list[NestTime]]()
+    split: set[str] = set()
+    best = dict[str, float]()
+    for nest, time in zip(of.nests.found, found.nests, strict=True):
+        recording = _Recording(model.iterations, machine)
+        with suppress(UncountedError):
+            recording.op(nest.op, one())
+        cycles = recording.found
+        whole = cycles.get(nest.op, 0.0)
+        for op, own in _roots(nest.op, origin):
+            part = cycles.get(op, 0.0) / whole if whole else float(op is nest.op)
+            seconds[own.key] += time.seconds * part
+            if time.seconds * part and time not in nests_of.get(own.key, ()):
+                nests_of.setdefault(own.key, []).append(time)
+            split |= {own.key} if part < ALL_OF_IT else set()
+        for op, own in _all(nest.op, origin):
+            cost = (cycles.get(op, 0.0) / whole if whole else 1.0) * (time.seconds or 1e-12)
+            if own.key not in best or cost > best[own.key]:
+                best[own.key], found.main[own.key] = cost, op
+    for loop in sources:
+        if loop.key in found.main:
+            share = seconds[loop.key] / found.whole if found.whole else 0.0
+            of_loop = tuple(nests_of.get(loop.key, ()))
+            found.loops[loop.key] = LoopTime(seconds[loop.key], min(share, 1.0), of_loop, loop.key in split)
+
+
+ALL_OF_IT = 0.97
+"""A loop with such a part of the cycles of its nest has its time."""
+
+
+def _roots(op: Op, origin: Origin) -> list[tuple[Op, SourceLoop]]:
+    """The loops that stand for loops of the source, without those inside of another one of the same loop."""
+    found: list[tuple[Op, SourceLoop]] = []
+
+    def visit(op: Op, seen: frozenset[str]) -> None:
+        own = [each for each in origin.all(op) if each.key not in seen]
+        found.extend((op, each) for each in own)
+        for block in op.blocks():
+            for inner in block:
+                visit(inner, seen | {each.key for each in own})
+
+    visit(op, frozenset())
+    return found
+
+
+def _all(op: Op, origin: Origin) -> list[tuple[Op, SourceLoop]]:
+    """All loops, each with those of the source that it runs; the innermost of several for one loop counts as well."""
+    found = [(op, each) for each in origin.all(op)]
+    for block in op.blocks():
+        for inner in block:
+            found += _all(inner, origin)
+    return found
