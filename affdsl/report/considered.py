@@ -12,14 +12,14 @@ from affdsl.codegen.native import native_target
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
 from affdsl.kernel import Kernel
-from affdsl.optimize import roots
+from affdsl.optimize import recipes
 from affdsl.optimize.forecast import cycles_of
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.optimizer import started
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.search import AS_WRITTEN, Candidate
 from affdsl.optimize.timing import spelled
+from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.analysis.iterations import UncountedError
@@ -74,12 +74,12 @@ def _rows(
 ) -> Iterator[Row]:
     yield Row(AS_WRITTEN, _time(s.kernel(), sizes, machine), "")
     taken = False
-    for name in roots.BOOK:
+    for name, recipe in recipes.FOR_LOOPS.items():
         if monotonic() > end:
             yield Row(name, "", "not looked at: out of time")
             continue
         try:
-            made, notes = roots.take(name, copy(s), row.names[0], options)
+            made, notes = recipe(copy(s), row.names[0], options)
         except UnfitError as why:
             yield Row(name, "", str(why) or "it does not fit")
         except (IllegalTransform, ScheduleError) as error:
