@@ -12,8 +12,6 @@ from typing import Protocol
 CODE = "font-family:var(--jp-code-font-family,ui-monospace,monospace);font-size:90%"
 PLAIN = "margin:0 0 .6em 0;padding:0;background:none;border:none;color:inherit"
 CELL = "text-align:{align};vertical-align:top;padding:.1em .8em .1em 0;border-bottom:1px solid rgba(128,128,128,.4)"
-MARGIN = 4
-"""So many spaces stand before each line of an explanation but the first."""
 
 
 class Printer(Protocol):
@@ -41,23 +39,6 @@ class Text(ShownAsText, str):
     """Text that a notebook shows as it is, and not as Python would write it."""
 
     __slots__ = ()
-
-
-class Explanation(Text):
-    """What is said of each nest, a line each: a notebook shows a row each."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        title, *lines = self.split("\n")
-        rows: list[list[str]] = []
-        for line in lines:
-            what, is_said, said = line[MARGIN:].partition(": ")
-            if line[MARGIN : MARGIN + 1].isspace() and rows:  # more about the one above
-                rows[-1][1] += f"\n{line[MARGIN:]}"
-            else:
-                rows.append([what, said] if is_said else ["", what])
-        return html_table(("nest", "what was done, or what is in the way"), rows, title=title, code=(0,))
 
 
 def preformatted(text: str) -> str:

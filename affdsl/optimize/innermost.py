@@ -7,6 +7,7 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.optimize.nests import Nest, nest_called
+from affdsl.optimize.notes import Notes
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers import unrolling
 from affdsl.optimize.size import MOST_MORE, is_long
@@ -14,9 +15,9 @@ from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-Notes = list[str]
 OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 """A recipe for a nest: the schedule after it, and what it did. Raises UnfitError where it does not fit."""
+ONE_BY_ONE = "one iteration after the other"
 
 
 def first_that_fits(
@@ -34,18 +35,18 @@ def first_that_fits(
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             if not is_long(made, s):
-                return made, [f"{nest.place}: {said}"], True
+                return made, [nest.note(said)], True
             why.append(f"its code would be longer by more than {MOST_MORE} operations")
     with suppress(UnfitError):
         s, several = unrolling.take_rows(s, nest, options)
-        return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"], True
-    said, fits = "as it was", False
+        return s, [nest.note(f"{ONE_BY_ONE}, {several}", why)], True
+    said, fits = "", False
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            s, said, fits = kept, "one iteration after the other, variables in registers", True
+            s, said, fits = kept, f"{ONE_BY_ONE}, variables in registers", True
     with suppress(UnfitError):
         s, several = unrolling.take(s, nest)
-        said, fits = f"one iteration after the other, {several}", True
-    return s, [f"{nest.place}: {said}; {'; '.join(why)}"], fits
+        said, fits = f"{ONE_BY_ONE}, {several}", True
+    return s, [nest.note(said, why)], fits

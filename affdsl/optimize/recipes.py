@@ -12,28 +12,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 
+from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
-from affdsl.optimize.innermost import Notes, OfNest, first_that_fits
+from affdsl.optimize.innermost import OfNest, first_that_fits
 from affdsl.optimize.memory import transposed_tables
 from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called
+from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes
 from affdsl.optimize.registers import full_unrolling, jammed_recurrences, jammed_time_steps, products_in_loops
 from affdsl.optimize.size import is_long
-from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import alternating_sums, inner_loops, outer_loops, recurrences
 from affdsl.optimize.versions import OfLoop, unless_small
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
 SHARED_SWEEP = 256
 """How many rows and columns a sweep that threads share has at least, in the mean: one thread is as fast with fewer."""
+IN_CACHE = "smaller arrays stay in the second cache anyway"
 
 
 class Fused(FrozenValue):
@@ -50,7 +53,7 @@ class Fused(FrozenValue):
     """
 
     schedule: Schedule
-    notes: Sequence[str]
+    notes: Sequence[Note]
     finished: frozenset[str] = frozenset()
     small: str = ""
     is_shared: bool = False
@@ -63,7 +66,7 @@ OfKernel = Callable[[Schedule, Options], Fused]
 def _chain(s: Schedule, options: Options) -> Fused:
     made, said = stencil_chains.take(s, options)
     done = (root for root in _roots(made) if any(nest.has_vectors for nest in nests_in(made, root)))
-    return Fused(made, [f"a chain of nests: {said}"], frozenset(done))
+    return Fused(made, [of(made, _roots(made), f"a chain of nests: {said}")], frozenset(done))
 
 
 def _one_pass(s: Schedule, options: Options) -> Fused:
@@ -82,7 +85,6 @@ def _roots(s: Schedule) -> list[str]:
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop over time tiled; no notes where it is none."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     try:
         small = time_tiles.small_enough(s, root, options.target)
         sizes = None if small is None else larger_than(s, root, small)
@@ -92,16 +94,16 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         return s, []
     is_shared = any(each.is_parallel for each in made.loops())
     shared = "; tiles that do not wait for each other run on threads" if is_shared else ""
-    notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
+    notes = [of(s, root, f"its sweeps run as one, in tiles of time steps and rows{shared}")]
     if sizes is None:
         return made, notes
     other = both.made[0].names[0]
-    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays are near enough in the second cache"]
+    notes = only_for(sizes, [replace(notes[0], why=(IN_CACHE,))], "")
     try:
         made, others = _with_small_sweeps(made, other, options)
     except UnfitError:
         made, others = _with_vectors(made, other, options)
-    return made, [*notes, *others]
+    return made, [*notes, *for_smaller(others)]
 
 
 def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -110,23 +112,20 @@ def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedu
     Raises UnfitError.
     """
     s, small = copy(s), root
-    row = next(row for row in s.loops() if row.names[0] == root)
-    unless = ""
+    large = None
     if options.threads > 1:
         large = versions.on_average(s, names_in(s, root)[1:], SHARED_SWEEP)
         small, *_ = versions.in_other(s, root, large)
-        unless = f", unless {literal(large)}"
     s, said = time_tiles.take_near(s, small, options)
-    notes = [f"{root} ({row.location}): {said}{unless}"]
+    notes = [of(s, root, said)]
     if options.threads > 1:
         s, others = _with_vectors(s, root, options)
-        notes += others
+        notes += only_for(large, others, "have one thread")
     return s, notes
 
 
 def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     try:
         straight, names = full_unrolling.take(s, root)
     except UnfitError:
@@ -137,7 +136,7 @@ def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Sched
     done = {step.call.verb for step in made.steps[len(straight.steps) :]}
     if done <= {"scalar_replace", "unroll"} and any(map(inner_loops.updates_by_data, _loops_in(made, root))):
         return s, []  # what chooses the elements may run on vectors by itself
-    return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+    return made, [of(s, root, f"{names} inside of it as straight code"), *notes]
 
 
 def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
@@ -147,34 +146,31 @@ def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
 
 def _with_table(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     try:
         made, said = transposed_tables.take(s, root, options)
     except UnfitError:
         return s, []
-    return made, [f"{root} ({row.location}): {said}"]
+    return made, [of(s, root, said)]
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
-    s, done = copy(s), set[str]()
+    before, s, done = s, copy(s), set[str]()
     with suppress(UnfitError):
-        s, split = pivots.take(s, root, options)
-        notes.append(split)
-    parts = [root]
+        s, at_pivot = pivots.take(s, root, options)
+        notes.append(at_pivot)
+    parts, split = [root], ""
     with suppress(UnfitError):
-        place = next(row.location for row in s.loops() if row.names[0] == root)
-        made, split, parts = index_sets.take(s, root, options)
-        s, notes = made, [*notes, f"{root} ({place}): {split}"]
+        s, split, parts = index_sets.take(s, root, options)
     for nest in nests(s):
         if nest.name(nest.innermost) in _inside(s, parts) and inner_loops.is_mixed(nest) and not options.reassociate:
-            before = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
+            older = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
             with suppress(UnfitError):
                 made, in_turns = alternating_sums.take(s, nest, options)
                 if not is_long(made, s):
-                    s, notes = made, [*notes, f"{nest.place}: {in_turns}"]
-                    done.update(each for row in s.loops() for each in row.names if each not in before)
+                    s, notes = made, [*notes, nest.note(in_turns)]
+                    done.update(each for row in s.loops() for each in row.names if each not in older)
                     continue
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
@@ -193,12 +189,13 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         s, said, fits = first_that_fits(s, name, FOR_NESTS.values(), options)
         notes, none_fits = [*notes, *said], none_fits and not fits
     if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
-        row = next(row for row in s.loops() if row.names[0] == root)
         try:
-            s, ordered = polyhedral.take_loop(s, root, options)
-            notes = [f"{root} ({row.location}): {ordered}"]
+            made, ordered = polyhedral.take_loop(s, root, options)
+            s, notes = made, [of(s, root, ordered)]
         except UnfitError as why:
-            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
+            notes += [of(s, root, why=str(why))] * bool(str(why))
+    if split:
+        return s, [of(before, root, split), *(note for note in notes if note.done or TOO_SHORT not in note.why)]
     return s, notes
 
 
@@ -214,13 +211,13 @@ def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, No
         return s, [], ()
     with suppress(UnfitError):
         made, said = recurrences.take(s, nest, options)
-        return made, [f"{nest.place}: {said}"], ()
+        return made, [nest.note(said)], ()
     try:
         made, loop = jammed_recurrences.take(s, nest, options)
     except UnfitError:
         return s, [], ()
     said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
-    return made, [f"{nest.place}: {said}"], names_in(made, loop)
+    return made, [nest.note(said)], names_in(made, loop)
 
 
 FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "through": _row_strips}

@@ -10,13 +10,13 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import lanes_of, names_in, nests_in
+from affdsl.optimize.notes import Notes, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
-OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, list[str]]]
+OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
 """A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
@@ -133,13 +133,13 @@ def _named(arguments: Sequence[object]) -> Iterator[str]:
 def unless_small(recipe: OfLoop) -> OfLoop:
     """The recipe where sizes are large enough for it; smaller ones run the loops as they were."""
 
-    def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]:
+    def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
         return _where_large(recipe, s, root, options)
 
     return take
 
 
-def _where_large(recipe: OfLoop, s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]:
+def _where_large(recipe: OfLoop, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     both = copy(s)
     try:
         _keep_for_small(both, root, options)
@@ -148,9 +148,7 @@ def _where_large(recipe: OfLoop, s: Schedule, root: str, options: Options) -> tu
     made, notes = recipe(both, root, options)
     if len(made.steps) == len(both.steps):
         return s, notes
-    row = next(row for row in s.loops() if row.names[0] == root)
-    large = chosen_by(made, root, len(s.steps))
-    return made, [f"{root} ({row.location}): the loops as written, unless {literal(large)}", *notes]
+    return made, only_for(chosen_by(made, root, len(s.steps)), notes)
 
 
 def _keep_for_small(s: Schedule, root: str, options: Options) -> None:

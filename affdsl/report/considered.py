@@ -89,13 +89,13 @@ def _rows(
                 yield Row(name, "", "it does not fit")
                 continue
             if made.module is s.module or not made.steps:
-                yield Row(name, "", "; ".join(notes))
+                yield Row(name, "", "; ".join(map(str, notes)))
                 continue
             candidate = Candidate(name, made, s, tuple(notes), machine)
             is_first = not taken and not candidate.is_slower
             taken = taken or is_first
             ratio = f" ({candidate.ratio:.2g} times as long where all sizes are 300)" if candidate.ratio else ""
-            yield Row(name, _time(made.kernel(), sizes, machine) + ratio, "; ".join(notes), is_first)
+            yield Row(name, _time(made.kernel(), sizes, machine) + ratio, "; ".join(map(str, notes)), is_first)
 
 
 def _time(kernel: Kernel, sizes: Mapping[str, int], machine: Machine) -> str:

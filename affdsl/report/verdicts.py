@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.codegen.errors import ToolchainError
@@ -173,9 +172,10 @@ def hot_names(of: Subject, found: Times) -> frozenset[str]:
 def _said_by_optimize(loop: SourceLoop, of: Subject) -> Iterator[str]:
     """What the notes of `optimize()` say of a loop."""
     for note in of.kernel._notes:
-        names, place, said = note.partition(f"({loop.location}): ")
-        if place and re.search(rf"(^|, ){re.escape(loop.plain)}(#\d+)?(_\w+)? $", names):
-            yield f"optimize() says: {said}."
+        said = note.done or "; ".join(note.why)
+        if said and any((each.name, each.location) == (loop.plain, loop.location) for each in note.loops):
+            sizes = f"for {note.sizes}: " if note.sizes else ""
+            yield f"optimize() says: {sizes}{said}."
 
 
 def _has_vectors(op: Op) -> bool:

@@ -118,7 +118,16 @@ def said(kernel):
     """All that is said of a kernel."""
     s = kernel.schedule
     refused = [(str(step), step.error) for step in s.refusals]
-    return str(kernel), kernel.c(), kernel.explain(), str(s), s.explain(), [*map(str, s.steps)], refused
+    return (
+        str(kernel),
+        kernel.c(),
+        kernel.explain(),
+        kernel.explain().notes,
+        str(s),
+        s.explain(),
+        [*map(str, s.steps)],
+        refused,
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -235,7 +244,7 @@ def test_cells_of_a_notebook_have_other_files_in_each_process(decided):
     assert len(decided) == 1
     files = [{op.location.file for op in walk(each.func) if op.location is not None} for each in made]
     assert files == [{"/ipykernel_17/119.py"}, {"/ipykernel_18/126.py"}]
-    assert said(made[0])[2:] == said(made[1])[2:]
+    assert said(made[0])[3:] == said(made[1])[3:]
 
 
 def test_a_warning_comes_again(monkeypatch):

@@ -9,8 +9,9 @@ from functools import partial
 from itertools import combinations
 
 from affdsl.optimize.footprint import longer_than
-from affdsl.optimize.innermost import Notes, first_that_fits
+from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocks
 from affdsl.optimize.order.distribution import distribute, in_memory
@@ -21,7 +22,6 @@ from affdsl.optimize.vector import inner_loops, outer_loops
 from affdsl.optimize.versions import in_other, unless_small
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
 SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
@@ -34,7 +34,6 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
 
     Where those are triangles in blocks, and the loop around others can be on vectors, that is what one block runs on.
     """
-    row = next(row for row in s.loops() if row.names[0] == root)
     sizes = longer_than(s, root, options.choices.block_rows) if _has_triangles(s, root) else None
     if sizes is not None:
         with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
@@ -43,8 +42,10 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
             both, others = outer_loops.take_all(both, small, options, near=True)
             if others:
                 made, notes = _apart(both, root, options)
-                said = f"{root} ({row.location}): in blocks, where {literal(sizes)}"
-                return (made, [said, *notes, *others]) if notes else _with_blocks(s, root, options)
+                if not notes:
+                    return _with_blocks(s, root, options)
+                in_blocks = of(s, root, f"in blocks of {options.choices.block_rows} rows")
+                return made, [*only_for(sizes, [in_blocks, *notes], ""), *for_smaller(others)]
     made, notes = _apart(s, root, options)
     return (made, notes) if notes else _with_blocks(s, root, options)
 
@@ -70,7 +71,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     with suppress(UnfitError):
         made, other, how = product_epilogues.take(apart, root, options)
-        notes.append(f"{', '.join(inside)} ({next(r for r in s.loops() if r.names[0] == inside[-1]).location}): {how}")
+        notes.append(of(s, inside, how))
         if not other:
             return made, notes
         apart, root, inside = made, other, names_in(made, other)
@@ -85,7 +86,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
             continue
         try:
             apart, done = matrix_products.take(apart, nest, options)
-            notes.append(f"{nest.place}: {done}")
+            notes.append(nest.note(done))
         except UnfitError:
             try:
                 apart, said = blocks.take_triangle(apart, nest, options)
@@ -95,7 +96,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     if not notes:
         return s, []
     if on_threads:
-        notes.insert(0, f"{root} ({next(row for row in s.loops() if row.names[0] == root).location}): {on_threads}")
+        notes.insert(0, of(s, root, on_threads))
     for name in rest:
         root = next((nest.name(nest.band[0]) for nest in nests(apart) if nest.name(nest.innermost) == name), name)
         apart, said = unless_small(partial(_innermost, name))(apart, root, options)
@@ -127,16 +128,15 @@ def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Sch
 
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     inside = names_in(s, root)
     if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
         return s, []
     rows = options.choices.block_rows
     sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
-    apart, said = copy(s), list[str]()
+    apart, large = copy(s), None
     with suppress(UnfitError):
         in_other(apart, root, sizes)
-        said.append(f"{root} ({row.location}): the loops as written, unless {literal(sizes)}")
+        large = sizes
     for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
@@ -144,4 +144,4 @@ def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         made, notes = blocks.take(apart, root, options)
     except UnfitError:
         return s, []
-    return made, [*said, *notes]
+    return made, only_for(large, notes)

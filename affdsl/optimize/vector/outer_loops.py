@@ -12,8 +12,9 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.optimize.innermost import Notes, first_that_fits
+from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import Nest, lanes_of, nests, nests_in, on_vectors
+from affdsl.optimize.notes import Notes, of
 from affdsl.optimize.options import Options
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import UnfitError, in_one_line
@@ -64,7 +65,6 @@ def take(s: Schedule, root: str, options: Options, *, near: bool = False) -> tup
 
 def take_all(s: Schedule, root: str, options: Options, *, near: bool = False) -> tuple[Schedule, Notes]:
     """The schedule with a loop around others on vectors; no notes where that does not pay."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     for recipe in (partial(take, near=near), scalar_expansion.take):
         with suppress(UnfitError):
             made, said = recipe(s, root, options)
@@ -73,7 +73,7 @@ def take_all(s: Schedule, root: str, options: Options, *, near: bool = False) ->
         return s, []
     if is_long(made, s):
         return s, []
-    notes = [f"{root} ({row.location}): {said}"]
+    notes = [of(s, root, said)]
     for name in [nest.name(nest.innermost) for nest in nests_in(s, root)]:
         made, others, _ = first_that_fits(
             made, name, (inner_loops.take,), options
@@ -134,7 +134,7 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     lanes = min(lanes_of(nest, options) for nest in held)
     made, before = copy(s), {row.names[0] for row in s.loops()} - {nest.name(nest.innermost) for nest in held}
     on_vectors(made, name, lanes, options.tail)
-    said = f"{name} runs on vectors of {lanes}, around loops that go on one by one"
+    said = f"{name} runs on vectors of {lanes}, each lane with the loops inside of it"
     shared = _with_rows_in_common(name, held)
     try:
         if not shared:
@@ -171,5 +171,5 @@ def several(s: Schedule, name: str, held: Sequence[Nest], options: Options, said
     at_once = min(options.choices.outer_vectors, OPERATIONS * options.target.registers // max(most, 1))
     if at_once > 1:
         with suppress(IllegalTransform, ScheduleError):
-            return copy(s).unroll_jam(name, at_once), f"{said}; {at_once} of them at once"
+            return copy(s).unroll_jam(name, at_once), f"{said}; {at_once} vectors at once"
     return s, said
