@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
+from textwrap import indent
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
@@ -19,6 +20,7 @@ from affdsl.codegen.jit import compile_program, interpret_program
 from affdsl.codegen.native import native_target as native_target
 from affdsl.codegen.needed import needed_by
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
+from affdsl.explained import Explained, Note
 from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
@@ -232,7 +234,7 @@ class Kernel(_Called[P, R]):
         self._rounding = rounding
         self._bounds: Bounds | None = None
         self._schedule: Callable[[], Schedule | None] = _none
-        self._notes: tuple[str, ...] = ()
+        self._notes: tuple[Note, ...] = ()
         if program is not None:
             return
         if owner is not None:
@@ -339,7 +341,7 @@ class Kernel(_Called[P, R]):
         module: Module,
         *,
         schedule: Schedule | Callable[[], Schedule | None] | None = None,
-        notes: Sequence[str] = (),
+        notes: Sequence[Note] = (),
     ) -> Kernel[P, R]:
         """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
 
@@ -366,8 +368,11 @@ class Kernel(_Called[P, R]):
         """The steps that made it, as Python that replays them; None where no schedule did."""
         return self._schedule()
 
-    def explain(self, sizes: Mapping[str, int] | None = None) -> str:
+    def explain(self, sizes: Mapping[str, int] | None = None) -> Explained:
         """What was done to each of its loops and why, or what is in the way: of a kernel that a schedule made.
+
+        It is text; what it says of each nest of an optimized kernel is also there as data, in `notes`: the loops of the
+        source, what was done, why, for which sizes, and what to write or to allow for more.
 
         With sizes, as `{"N": 1000}`, it also says what a call with them computes and moves at least, how long that
         takes at best on this machine, how long it ought to take by a model of the loops, and how far that is from the
@@ -376,14 +381,15 @@ class Kernel(_Called[P, R]):
         Raises ProgramError for another kernel, and for sizes that are missing or are none.
         """
         if sizes is None:
-            return Text(self._explained())
+            return Explained(self._explained(), self._notes)
         expected: Callable[..., Sequence[str]] = import_module("affdsl.optimize.forecast").expected
-        return Text("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
+        lines = [self._explained(), *(f"    {line}" for line in expected(self, sizes))]
+        return Explained("\n".join(lines), self._notes)
 
     def _explained(self) -> str:
         """What was done to its loops. Raises ProgramError for a kernel that no schedule made."""
         if self._notes:
-            return "\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)])
+            return "\n".join([f"{self.name}:", *(indent(str(note), "    ") for note in self._notes)])
         schedule = self.schedule
         if schedule is None:
             raise problem(ProgramError, f"no schedule made the kernel {self.name}", "optimize it, or write a schedule")

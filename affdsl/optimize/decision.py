@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 import affdsl
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import native_target
+from affdsl.explained import Hint, Note, SourceLoop
 from affdsl.frozen import Frozen
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
@@ -35,6 +37,7 @@ KIND = "decided"
 """The end of the names of files."""
 AT_MOST = 16 << 20
 """Bytes of a decision that is kept: nobody waits for what is larger to be read."""
+_NOWHERE = (None, 0, 0)
 _LIBRARIES = ("islpy", "networkx")
 """Other packages on which it depends what is decided."""
 
@@ -56,10 +59,10 @@ class Decided(Frozen):
 
     module: Module
     schedule: Callable[[], Schedule]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     warned: tuple[str, ...] = ()
 
-    def kernel(self, of: Kernel, *more: str) -> Kernel:
+    def kernel(self, of: Kernel, *more: Note) -> Kernel:
         """The kernel that it makes of the one that it was decided for; `more` is said behind the notes."""
         return of.with_module(self.module, schedule=self.schedule, notes=(*self.notes, *more))
 
@@ -138,7 +141,8 @@ class _Asked:
                 verify(module)
                 taken = tuple((_text(step), _text(names), tuple(map(_text, why))) for step, names, why in steps)
                 schedule = cache(partial(self._replayed, here(), assigned_name(), taken, nodes))
-                found = Decided(module, schedule, tuple(map(_text, notes)), tuple(map(_text, warned)))
+                said = tuple(self._note(note) for note in notes)
+                found = Decided(module, schedule, said, tuple(map(_text, warned)))
                 found.kernel(self._kernel)  # it has its arguments
                 return found
         raise ValueError
@@ -147,10 +151,37 @@ class _Asked:
         """Keep a decision; nothing where it is too large, or has something that is no plain data."""
         with suppress(ValueError, RecursionError):
             module, steps = self._plain(decided.kernel(self._kernel)), _written(decided.schedule())
-            kept = {"module": module, "notes": decided.notes, "warned": decided.warned, "steps": steps}
+            notes = [*map(self._plain_note, decided.notes)]
+            kept = {"module": module, "notes": notes, "warned": decided.warned, "steps": steps}
             content = json.dumps(kept).encode()
             if len(content) <= AT_MOST:
                 default_cache().keep(content, KIND, *self._key)
+
+    def _plain_note(self, note: Note) -> dict[str, object]:
+        """A note as plain data. Raises ValueError for a place in a file that the kernel does not have."""
+        loops: list[object] = []
+        for each in note.loops:
+            at = each.location
+            if at is not None and at.file not in self._files:
+                raise ValueError("a place in another file")
+            loops.append([each.name, *(_NOWHERE if at is None else (self._files[at.file], at.line, at.column))])
+        instead = [[getattr(hint, f.name) for f in fields(Hint)] for hint in note.instead]
+        return {**{f.name: getattr(note, f.name) for f in fields(Note)}, "loops": loops, "instead": instead}
+
+    def _note(self, found: object) -> Note:
+        """The note of plain data. Raises some exception where it is none."""
+        files = {name: file for file, name in self._files.items()}
+        match found:
+            case {"loops": [*loops], "instead": [*hints], "gain": float() | None as gain, **texts}:
+                named = [
+                    SourceLoop(_text(name), None if file is None else Location(files[file], int(line), int(column)))
+                    for name, file, line, column in loops
+                ]
+                lists = {key: tuple(map(_text, each)) for key, each in texts.items() if isinstance(each, list)}
+                lines = {key: _text(each) for key, each in texts.items() if key not in lists}
+                instead = tuple(Hint(*hint) for hint in hints)
+                return Note(tuple(named), gain=gain, instead=instead, **lines, **lists)  # type: ignore[arg-type]
+        raise ValueError
 
     def _plain(self, made: Kernel) -> list[object]:
         return [*plain(made.module, self._known, self._files)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from math import prod
 
+from affdsl.explained import Note, SourceLoop
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, memref, vector
@@ -24,6 +25,7 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.passes.analysis.trip_count import TripCount, trip_counts
+from affdsl.passes.legality.words import in_source
 from affdsl.passes.lowering.split_vectors import BYTE, NARROWEST_FLOAT
 from affdsl.passes.transforms.vectorize import Tail
 from affdsl.schedule.alone import alone, way_to
@@ -61,10 +63,15 @@ class Nest(Frozen):
         """The innermost loop."""
         return self.band[-1]
 
+    def note(self, done: str = "", why: Sequence[str] = ()) -> Note:
+        """A note about the band."""
+        loops = tuple(SourceLoop(self.name(loop), loop.location) for loop in self.band)
+        return Note(loops, done, tuple(why))
+
     @property
     def place(self) -> str:
         """The band in words, with its place in the source."""
-        return f"{', '.join(map(self.name, self.band))} ({self.innermost.location})"
+        return self.note().place
 
     def name(self, loop: affine.For) -> str:
         """What a loop is called."""
@@ -124,10 +131,25 @@ def nest_called(s: Schedule, name: str) -> Nest | None:
 
 def on_vectors(s: Schedule, name: str, lanes: int, tail: Tail, *, reassociate: bool = False) -> Schedule:
     """The schedule given after a loop of it is on vectors. Raises as steps do, and where most of it is lane by lane."""
+    before = nest_called(s, name)
     s.vectorize(name, lanes, tail=tail, reassociate=reassociate)
     if is_lane_by_lane(s, name):
-        raise ScheduleError(f"most of {name} would run lane after lane")
+        raise ScheduleError(lane_by_lane(before, name))
     return s
+
+
+def lane_by_lane(nest: Nest | None, name: str) -> str:
+    """That a loop would do most of its work one lane after the other, and the first access that makes it so."""
+    said = f"most of {name} would run lane by lane"
+    for access in () if nest is None else nest.accesses:
+        loop = next((each for each in nest.loops if nest.name(each) == name), None) if nest is not None else None
+        if nest is not None and loop is not None and nest.stride(access, loop).motion in APART:
+            return f"{said}: {in_source(access)} is not in a row from one iteration to the next"
+    return said
+
+
+APART = ("strided", "varying", "unknown")
+"""How accesses move that touch other places of memory with each iteration, and are no vectors."""
 
 
 @contextmanager
@@ -248,7 +270,7 @@ def require_loop(s: Schedule, name: str) -> affine.For:
     """The loop of a name. Raises UnfitError where it is gone, or its bounds are not affine."""
     found = loop_called(s, name)
     if found is None:
-        raise UnfitError(f"{name} is no loop with affine bounds")
+        raise UnfitError(f"data says how often {name} runs")
     return found
 
 

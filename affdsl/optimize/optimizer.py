@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 
+from affdsl.explained import Note, SourceLoop
 from affdsl.garbage import uncollected
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
@@ -18,12 +19,13 @@ from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
 from affdsl.optimize import roots, versions
 from affdsl.optimize.decision import Decided
+from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.nests import bits_in_register, names_in, nests
+from affdsl.optimize.notes import Notes, Source, for_smaller, of, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
-from affdsl.optimize.roots import Notes
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.passes.advice.alternatives import without_alternatives
@@ -53,7 +55,7 @@ def decided(kernel: Kernel, options: Options) -> Decided:
         _warned.reset(token)
     schedule = s.kernel().schedule
     assert schedule is not None, "a schedule made it"
-    return Decided(s.module, lambda: schedule, (*notes,) or ("as it was: it has no loops",), (*warned,))
+    return Decided(s.module, lambda: schedule, (*notes,) or (Note((), why=("it has no loops",)),), (*warned,))
 
 
 def started(kernel: Kernel) -> Schedule:
@@ -71,6 +73,7 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
+    written, source = s, Source(s)
     known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
     finished: set[str] = set()
@@ -84,7 +87,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         with _recipe("chains", notes):
             made, chained = chains.take(copy(s), options)
             s = require_short(made, s)
-            notes.append(f"a chain of nests: {chained}")
+            notes.append(of(s, _roots(s), f"a chain of nests: {chained}"))
             finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
     if "joined" not in left_out:
         with _recipe("joined", notes):
@@ -97,7 +100,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             tried, _, others = _one(begun.schedule, begun.small, _for_small(options))  # while the other one is short
             made, strips = through.finish(tried, begun, options)
             s = require_short(made, s)
-            notes += [strips, *others]
+            notes += [strips, *for_smaller(others)]
             finished = {row.names[0] for row in s.loops() if row.depth == 0}
             beside = finished - {begun.strip}
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
@@ -108,7 +111,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         stencils |= {place} if name == "sweeps" and not vectors.has_long_vectors(options) else set()
     small = versions.as_written(s, known)
     for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        notes += [f"{name} ({place}): {said}" for said in ahead.take(s, name, options)]
+        notes += [Note((SourceLoop(name, place),), said) for said in ahead.take(s, name, options)]
     if options.threads > 1:
         notes += _in_parallel(s, small | beside)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
@@ -117,7 +120,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         for verb, kind in _rounding(options):
             for name in names_in(s, row.names[0]) if verb == "reciprocal" else row.names[:1]:
                 s = _rounded(s, verb, name, kind, options)
-    return s, notes
+    return s, with_hints(told(notes, source), written, s, small, source, options)
 
 
 def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> Schedule:
@@ -164,15 +167,12 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
     inside = {*names_in(s, root)}
     depth = 1 + max((row.depth for row in s.loops() if row.names[0] in inside), default=0)
     if depth > MOST_LOOPS:
-        return (
-            s,
-            "",
-            [f"{root}: as it was; recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"],
-        )
+        why = f"recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"
+        return s, "", [of(s, root, why=why)]
     ivs = {row.iv for row in s.loops() if row.names[0] in inside}
     bounds = max((_bounds(op) for op in walk(s.function) if not ivs.isdisjoint(op.binds())), default=0)
     if bounds > MOST_BOUNDS:
-        return s, "", [f"{root}: as it was; recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}"]
+        return s, "", [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
     best, slower = first_that_pays(_candidates(s, root, options, left_out))
     if best is not None and _reassociates(best):
@@ -180,10 +180,11 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
         if strict is not None and 0 < strict.ratio < WORTH * best.ratio:
             best = strict
     if best is not None:
-        return best.schedule, best.name, [*left_out, *best.notes]
+        first, *others = best.notes
+        return best.schedule, best.name, [*left_out, replace(first, gain=best.gain), *others]
     if slower:
-        left_out += [f"{_place(s, root)}: as it was; the model expects of each candidate that it would be slower"]
-        left_out += [f"    {each}: {'; '.join(each.notes)}" for each in slower]
+        found = of(s, names_in(s, root), why="by the model, all else that was tried is slower")
+        left_out += [replace(found, more=tuple(f"{each}: {_in_short(each)}" for each in slower))]
     return s, "", [*left_out, *_as_written(s, root)]
 
 
@@ -197,7 +198,7 @@ def _candidates(s: Schedule, root: str, options: Options, left_out: Notes) -> It
         with _recipe(f"{name} of {root}", left_out):
             made, said = roots.take(name, copy(s), root, options)
         if said and is_long(made, s, MOST):
-            left_out.append(f"{name} of {root}: left out, since {TOO_LONG}")
+            left_out.append(of(s, names_in(s, root), why=f"the recipe {name} was left out, since {TOO_LONG}"))
         elif said:
             yield Candidate(name, made, s, (*said,), machine)
 
@@ -208,10 +209,9 @@ def _reassociates(candidate: Candidate) -> bool:
     return any(dict(step.call.options).get("reassociate") is True for step in steps)
 
 
-def _place(s: Schedule, root: str) -> str:
-    """An outermost loop, with those inside of it, and its place in the source."""
-    row = next(row for row in s.loops() if row.names[0] == root)
-    return f"{', '.join(names_in(s, root))} ({row.location})"
+def _in_short(candidate: Candidate) -> str:
+    """What a candidate does to a nest."""
+    return "; ".join(note.done for note in candidate.notes if note.done)
 
 
 def _bounds(loop: Op) -> int:
@@ -232,20 +232,27 @@ def _recipe(name: str, notes: Notes) -> Iterator[None]:
     except UnfitError:
         pass
     except (IllegalTransform, ScheduleError) as error:
-        notes.append(f"{name}: left out, since a step of this recipe was refused: {in_one_line(error)}")
+        step = f"cannot {error.message.what}: " if isinstance(error, IllegalTransform) else ""
+        text = f"{name}: left out, since a step of this recipe was refused: {step}{in_one_line(error)}"
+        notes.append(Note((), text))
         said = _warned.get()
         if said is not None:
-            said.append(notes[-1])
-        warnings.warn(notes[-1], RecipeWarning, stacklevel=3)
+            said.append(text)
+        warnings.warn(text, RecipeWarning, stacklevel=3)
 
 
 def _as_written(s: Schedule, root: str) -> Notes:
     """What is said of a loop that runs in parallel because the user says so, and holds no others; else nothing."""
     return [
-        f"{', '.join(row.names)} ({row.location}): as it was; its iterations run in parallel, as it is written"
+        of(s, row.names, why="its iterations run in parallel, as it is written")
         for row in s.loops()
         if row.names[0] == root and row.is_parallel
     ]
+
+
+def _roots(s: Schedule) -> list[str]:
+    """The outermost loops, by name."""
+    return [row.names[0] for row in s.loops() if row.depth == 0]
 
 
 def _has_vectors(s: Schedule, root: str) -> bool:
@@ -262,7 +269,7 @@ def _rounding(options: Options) -> Iterator[tuple[str, str]]:
         yield "contract", "mulf"
 
 
-def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
+def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[Note]:
     """Run outermost loops in parallel that hold others, where that is legal, but for those of small sizes."""
     for row in [row for row in s.loops() if row.depth == 0]:
         names = names_in(s, row.names[0])
@@ -272,11 +279,11 @@ def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
         try:
             _require_none_in_the_way(s, row)
             s.parallel(row.names[0])
-            yield f"{row.names[0]} ({row.location}): its iterations run on threads"
+            yield of(s, row.names[0], "its iterations run on threads")
         except (IllegalTransform, ScheduleError) as error:
             within = shared.inside_of(s, row.names[0])
             said = f"threads share {' and '.join(within)} inside of it" if within else "on one thread"
-            yield f"{row.names[0]} ({row.location}): {said}; {in_one_line(error)}"
+            yield of(s, row.names[0], said, in_one_line(error))
 
 
 def _require_none_in_the_way(s: Schedule, row: LoopRow) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -12,6 +13,7 @@ from affdsl.ir.dialects import affine
 from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than, longer_than
 from affdsl.optimize.nests import Nest, names_in, nest_called, nests, nests_in, now_called
+from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import (
     across,
@@ -36,13 +38,11 @@ from affdsl.optimize.recipes import (
 )
 from affdsl.optimize.recipes.apart import distribute, in_memory
 from affdsl.optimize.recipes.shared import threads_around
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
-Notes = list[str]
 Recipe = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
 """What is tried for a loop, by its name: no notes if it does not fit."""
 _OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
@@ -53,6 +53,8 @@ SHARED_SWEEP = 256
 """How many rows and columns a sweep that threads share has at least, in the mean: one thread is as fast with fewer."""
 DIMENSIONS = 3
 """How many loops a product of matrices has."""
+ONE_BY_ONE = "one iteration after the other"
+IN_CACHE = "smaller arrays stay in the second cache anyway"
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
@@ -78,9 +80,7 @@ def _unless_small(recipe: Recipe, s: Schedule, root: str, options: Options) -> t
     made, notes = recipe(both, root, options)
     if len(made.steps) == len(both.steps):
         return s, notes
-    row = next(row for row in s.loops() if row.names[0] == root)
-    large = versions.chosen_by(made, root, len(s.steps))
-    return made, [f"{root} ({row.location}): the loops as written, unless {literal(large)}", *notes]
+    return made, only_for(versions.chosen_by(made, root, len(s.steps)), notes)
 
 
 def _keep_for_small(s: Schedule, root: str, options: Options) -> None:
@@ -97,7 +97,6 @@ def _keep_for_small(s: Schedule, root: str, options: Options) -> None:
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop over time tiled; no notes where it is none."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     try:
         small = sweeps.small_enough(s, root, options.target)
         sizes = None if small is None else larger_than(s, root, small)
@@ -107,16 +106,16 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         return s, []
     is_shared = any(each.is_parallel for each in made.loops())
     shared = "; tiles that do not wait for each other run on threads" if is_shared else ""
-    notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
+    notes = [of(s, root, f"its sweeps run as one, in tiles of time steps and rows{shared}")]
     if sizes is None:
         return made, notes
     other = both.made[0].names[0]
-    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays are near enough in the second cache"]
+    notes = only_for(sizes, [replace(notes[0], why=(IN_CACHE,))], "")
     try:
         made, others = _with_small_sweeps(made, other, options)
     except UnfitError:
         made, others = _with_vectors(made, other, options)
-    return made, [*notes, *others]
+    return made, [*notes, *for_smaller(others)]
 
 
 def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -125,17 +124,15 @@ def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedu
     Raises UnfitError.
     """
     s, small = copy(s), root
-    row = next(row for row in s.loops() if row.names[0] == root)
-    unless = ""
+    large = None
     if options.threads > 1:
         large = versions.on_average(s, names_in(s, root)[1:], SHARED_SWEEP)
         small, *_ = versions.in_other(s, root, large)
-        unless = f", unless {literal(large)}"
     s, said = sweeps.take_near(s, small, options)
-    notes = [f"{root} ({row.location}): {said}{unless}"]
+    notes = [of(s, root, said)]
     if options.threads > 1:
         s, others = _with_vectors(s, root, options)
-        notes += others
+        notes += only_for(large, others, "have one thread")
     return s, notes
 
 
@@ -144,7 +141,6 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
 
     Where those are triangles in blocks, and the loop around others can be on vectors, that is what one block runs on.
     """
-    row = next(row for row in s.loops() if row.names[0] == root)
     sizes = longer_than(s, root, options.choices.block_rows) if _has_triangles(s, root) else None
     if sizes is not None:
         with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
@@ -153,8 +149,10 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
             both, others = _with_outer(both, small, options, near=True)
             if others:
                 made, notes = _apart(both, root, options)
-                said = f"{root} ({row.location}): in blocks, where {literal(sizes)}"
-                return (made, [said, *notes, *others]) if notes else _with_blocks(s, root, options)
+                if not notes:
+                    return _with_blocks(s, root, options)
+                in_blocks = of(s, root, f"in blocks of {options.choices.block_rows} rows")
+                return made, [*only_for(sizes, [in_blocks, *notes], ""), *for_smaller(others)]
     made, notes = _apart(s, root, options)
     return (made, notes) if notes else _with_blocks(s, root, options)
 
@@ -180,7 +178,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     with suppress(UnfitError):
         made, other, how = finished.take(apart, root, options)
-        notes.append(f"{', '.join(inside)} ({next(r for r in s.loops() if r.names[0] == inside[-1]).location}): {how}")
+        notes.append(of(s, inside, how))
         if not other:
             return made, notes
         apart, root, inside = made, other, names_in(made, other)
@@ -195,7 +193,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
             continue
         try:
             apart, done = product.take(apart, nest, options)
-            notes.append(f"{nest.place}: {done}")
+            notes.append(nest.note(done))
         except UnfitError:
             try:
                 apart, said = blocked.take_triangle(apart, nest, options)
@@ -205,7 +203,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     if not notes:
         return s, []
     if on_threads:
-        notes.insert(0, f"{root} ({next(row for row in s.loops() if row.names[0] == root).location}): {on_threads}")
+        notes.insert(0, of(s, root, on_threads))
     for name in rest:
         root = next((nest.name(nest.band[0]) for nest in nests(apart) if nest.name(nest.innermost) == name), name)
         apart, said = _unless_small(partial(_innermost, name), apart, root, options)
@@ -237,16 +235,15 @@ def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Sch
 
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     inside = names_in(s, root)
     if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
         return s, []
     rows = options.choices.block_rows
     sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
-    apart, said = copy(s), list[str]()
+    apart, large = copy(s), None
     with suppress(UnfitError):
         versions.in_other(apart, root, sizes)
-        said.append(f"{root} ({row.location}): the loops as written, unless {literal(sizes)}")
+        large = sizes
     for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
@@ -254,12 +251,11 @@ def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         made, notes = blocked.take(apart, root, options)
     except UnfitError:
         return s, []
-    return made, [*said, *notes]
+    return made, only_for(large, notes)
 
 
 def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     try:
         straight, names = short.take(s, root)
     except UnfitError:
@@ -270,7 +266,7 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     done = {step.call.verb for step in made.steps[len(straight.steps) :]}
     if done <= {"scalar_replace", "unroll"} and any(map(vectors.updates_by_data, _loops_in(made, root))):
         return s, []  # what chooses the elements may run on vectors by itself
-    return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+    return made, [of(s, root, f"{names} inside of it as straight code"), *notes]
 
 
 def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
@@ -280,17 +276,15 @@ def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
 
 def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     try:
         made, said = across.take(s, root, options)
     except UnfitError:
         return s, []
-    return made, [f"{root} ({row.location}): {said}"]
+    return made, [of(s, root, said)]
 
 
 def _with_outer(s: Schedule, root: str, options: Options, *, near: bool = False) -> tuple[Schedule, Notes]:
     """The schedule with a loop around others on vectors; no notes where that does not pay."""
-    row = next(row for row in s.loops() if row.names[0] == root)
     for recipe in (partial(outer.take, near=near), parted.take):
         with suppress(UnfitError):
             made, said = recipe(s, root, options)
@@ -299,7 +293,7 @@ def _with_outer(s: Schedule, root: str, options: Options, *, near: bool = False)
         return s, []
     if is_long(made, s):
         return s, []
-    notes = [f"{root} ({row.location}): {said}"]
+    notes = [of(s, root, said)]
     for name in [nest.name(nest.innermost) for nest in nests_in(s, root)]:
         made, others, _ = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
         notes += others
@@ -309,23 +303,21 @@ def _with_outer(s: Schedule, root: str, options: Options, *, near: bool = False)
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
-    s, done = copy(s), set[str]()
+    before, s, done = s, copy(s), set[str]()
     with suppress(UnfitError):
-        s, split = pivot.take(s, root, options)
-        notes.append(split)
-    parts = [root]
+        s, at_pivot = pivot.take(s, root, options)
+        notes.append(at_pivot)
+    parts, split = [root], ""
     with suppress(UnfitError):
-        place = next(row.location for row in s.loops() if row.names[0] == root)
-        made, split, parts = bounded.take(s, root, options)
-        s, notes = made, [*notes, f"{root} ({place}): {split}"]
+        s, split, parts = bounded.take(s, root, options)
     for nest in nests(s):
         if nest.name(nest.innermost) in _inside(s, parts) and vectors.is_mixed(nest) and not options.reassociate:
-            before = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
+            older = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
             with suppress(UnfitError):
                 made, in_turns = turns.take(s, nest, options)
                 if not is_long(made, s):
-                    s, notes = made, [*notes, f"{nest.place}: {in_turns}"]
-                    done.update(each for row in s.loops() for each in row.names if each not in before)
+                    s, notes = made, [*notes, nest.note(in_turns)]
+                    done.update(each for row in s.loops() for each in row.names if each not in older)
                     continue
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
@@ -346,12 +338,13 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         s, said, fits = _first(s, name, book, options)
         notes, none_fits = [*notes, *said], none_fits and not fits
     if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
-        row = next(row for row in s.loops() if row.names[0] == root)
         try:
-            s, ordered = scheduled.take_loop(s, root, options)
-            notes = [f"{root} ({row.location}): {ordered}"]
+            made, ordered = scheduled.take_loop(s, root, options)
+            s, notes = made, [of(s, root, ordered)]
         except UnfitError as why:
-            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
+            notes += [of(s, root, why=str(why))] * bool(str(why))
+    if split:
+        return s, [of(before, root, split), *(note for note in notes if note.done or TOO_SHORT not in note.why)]
     return s, notes
 
 
@@ -367,13 +360,13 @@ def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, No
         return s, [], ()
     with suppress(UnfitError):
         made, said = lines.take(s, nest, options)
-        return made, [f"{nest.place}: {said}"], ()
+        return made, [nest.note(said)], ()
     try:
         made, loop = rows.take(s, nest, options)
     except UnfitError:
         return s, [], ()
     said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
-    return made, [f"{nest.place}: {said}"], names_in(made, loop)
+    return made, [nest.note(said)], names_in(made, loop)
 
 
 def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Options) -> tuple[Schedule, Notes, bool]:
@@ -389,21 +382,21 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             if not is_long(made, s):
-                return made, [f"{nest.place}: {said}"], True
+                return made, [nest.note(said)], True
             why.append(f"its code would be longer by more than {MOST_MORE} operations")
     with suppress(UnfitError):
         s, several = unrolled.take_rows(s, nest, options)
-        return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"], True
-    said, fits = "as it was", False
+        return s, [nest.note(f"{ONE_BY_ONE}, {several}", why)], True
+    said, fits = "", False
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            s, said, fits = kept, "one iteration after the other, variables in registers", True
+            s, said, fits = kept, f"{ONE_BY_ONE}, variables in registers", True
     with suppress(UnfitError):
         s, several = unrolled.take(s, nest)
-        said, fits = f"one iteration after the other, {several}", True
-    return s, [f"{nest.place}: {said}; {'; '.join(why)}"], fits
+        said, fits = f"{ONE_BY_ONE}, {several}", True
+    return s, [nest.note(said, why)], fits
 
 
 BOOK: dict[str, Recipe] = {

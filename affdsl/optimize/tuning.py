@@ -10,6 +10,7 @@ from time import monotonic
 
 from affdsl.codegen.native import runs_here
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
+from affdsl.explained import Note
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize import decision, timing
@@ -67,18 +68,18 @@ def tuned(kernel: Kernel, options: Options, wish: object, *, others: bool = True
     if known is not None and known.times:
         best = decision.decide(kernel, _with(options, _best(known)))
         said = _said(known, "timed before, and remembered: nothing was timed now", others=others)
-        return best.kernel(kernel, *said, *_expected(best.kernel(kernel), known))
+        return best.kernel(kernel, said, *_expected(best.kernel(kernel), known))
     search = Search(kernel, options, given, others)
     search.run()
     outcome = search.outcome()
     best = search.made[_best(outcome)]
     if search.is_interrupted:
         end = "interrupted, so that the rest was not timed, and nothing is remembered"
-        return best.kernel(kernel, *_said(outcome, end, others=others))
+        return best.kernel(kernel, _said(outcome, end, others=others))
     remember(outcome, key)
     decision.remember(kernel, _with(options, _best(outcome)), best)
     said = _said(outcome, "timed now, and remembered for other processes", others=others)
-    return best.kernel(kernel, *said, *_expected(best.kernel(kernel), outcome))
+    return best.kernel(kernel, said, *_expected(best.kernel(kernel), outcome))
 
 
 def _sizes(kernel: Kernel, wish: object, keyword: str) -> Mapping[str, object] | None:
@@ -110,22 +111,19 @@ def _best(outcome: Outcome) -> Choices:
     return best if usual is None or usual > CLEARLY * outcome.times[best] else USUAL
 
 
-def _said(outcome: Outcome, end: str, *, others: bool) -> Iterator[str]:
+def _said(outcome: Outcome, end: str, *, others: bool) -> Note:
     """What came of it, the fastest first."""
     best = _best(outcome)
     sizes = ", ".join(f"{name} = {n}" for name, n in outcome.sizes.items())
     where = f" for {sizes}" if sizes else ""
     took = f", {spelled(outcome.times[best])} a call" if best in outcome.times else ""
-    yield f"{'tuned' if others else 'timed'}{where}: {best}{took}"
-    for choices, seconds in sorted(outcome.times.items(), key=lambda each: each[1]):
-        if choices != best:
-            yield f"    {spelled(seconds)}: {choices}"
-    for choices, why in outcome.refused.items():
-        yield f"    not timed: {choices}; {why}"
-    yield f"    {end}"
+    slower = sorted(outcome.times.items(), key=lambda each: each[1])
+    times = [f"{spelled(seconds)}: {choices}" for choices, seconds in slower if choices != best]
+    refused = [f"not timed: {choices}; {why}" for choices, why in outcome.refused.items()]
+    return Note((), f"{'tuned' if others else 'timed'}{where}: {best}{took}", more=(*times, *refused, end))
 
 
-def _expected(kernel: Kernel, outcome: Outcome) -> list[str]:
+def _expected(kernel: Kernel, outcome: Outcome) -> list[Note]:
     """What the model expected of the fastest, and how far that and its time are from the roofline.
 
     Nothing if a KeyboardInterrupt comes while the machine is measured: the choice is made.
@@ -133,7 +131,8 @@ def _expected(kernel: Kernel, outcome: Outcome) -> list[str]:
     if not outcome.times:
         return []
     try:
-        return expected(kernel, outcome.sizes, outcome.times[_best(outcome)])
+        first, *more = expected(kernel, outcome.sizes, outcome.times[_best(outcome)])
+        return [Note((), first, more=tuple(line.removeprefix("    ") for line in more))]
     except KeyboardInterrupt:
         return []
 

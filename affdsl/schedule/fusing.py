@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 
 from affdsl.codegen.native import native_target
+from affdsl.explained import Explained
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.expr import Value
 from affdsl.kernel import Kernel
@@ -40,7 +41,7 @@ class FusedKernel(Kernel[P, R]):
         """The steps that make it: printed, it is Python that replays them."""
         return self._steps
 
-    def explain(self, sizes: Mapping[str, int] | None = None) -> str:
+    def explain(self, sizes: Mapping[str, int] | None = None) -> Explained:
         """Why it is this schedule: the figures of each two nests, and what lies between them before and after.
 
         Of each producer and consumer these are, for each depth at which a slice of the producer could run, how much

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeAlias
 import numpy as np
 
 from affdsl.errors import AffdslError, InternalError, VerificationError
+from affdsl.explained import Note
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.spelling import calling
@@ -569,7 +570,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         """The affine IR after all steps, with that of all kernels that it calls."""
         return self._now.module
 
-    def kernel(self, *, validate: bool = False, notes: Sequence[str] = ()) -> Kernel[P, R]:
+    def kernel(self, *, validate: bool = False, notes: Sequence[Note] = ()) -> Kernel[P, R]:
         """The kernel after all steps: called, printed and shipped as any other. Its `schedule` has these steps.
 
         Parameters

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log
@@ -24,6 +23,7 @@ import numba
 import numpy as np
 
 import affdsl as af
+from affdsl.explained import AS_WRITTEN
 from benchmarks.everyday import LOOPS
 from benchmarks.everyday.loop import Loop
 
@@ -60,13 +60,8 @@ class Row:
 
 def in_short(kernel: af.Kernel) -> str:
     """What was done to each nest, in a few words."""
-    found: list[str] = []
-    for note in kernel.explain().splitlines()[1:]:
-        words = re.sub(r"^.*?\): ", "", note.strip())
-        short = "as it was" if words.startswith("as it was") else words.partition(", as each sum")[0]
-        if short and short not in found:
-            found.append(short)
-    return " | ".join(found)[:100]
+    notes = kernel.explain().notes
+    return " | ".join(dict.fromkeys(note.done.partition(", as each sum")[0] or AS_WRITTEN for note in notes))[:100]
 
 
 def measured(loop: Loop, rounds: int = ROUNDS) -> Row:

@@ -126,7 +126,8 @@ def schedule_of(dependences: Dependences, loop: affine.For) -> Band | Parts:
             root = scheduled(sets, _pairs(edges, around), MOST_PARTS)
             found = _read(root.child(0), statements, params)
     except UnknownError as error:
-        raise UnscheduledError(f"isl's scheduler finds no order: {error}") from None
+        why = str(error).partition(" in /")[0].rpartition("failed: ")  # not where in isl's source that is said
+        raise UnscheduledError(f"isl's scheduler finds no order: {why[2]}") from None
     if found is None:
         raise UnscheduledError("isl's scheduler finds no order: each statement runs once at most")
     return found

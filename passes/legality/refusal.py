@@ -11,7 +11,7 @@ from affdsl.ir.core import Op
 from affdsl.passes.analysis.dependence import Dependence, Witness
 from affdsl.passes.legality.order import Violation
 from affdsl.passes.legality.proposals import Proposal, Request
-from affdsl.passes.legality.words import Message, explained
+from affdsl.passes.legality.words import Message, explained, shared
 
 
 class Reason(FrozenValue):
@@ -128,6 +128,14 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
             return self._message
         place = "" if self.op.location is None else str(self.op.location)
         return Message(place, self.what, tuple(self.reason.text.splitlines()), self.alternative)
+
+    @property
+    def briefly(self) -> str:
+        """Why, in half a sentence: what iterations share, or the first reason; without an example or a proposal."""
+        if self.violation is not None:
+            return shared(self.violation.dependence)
+        said = self.message
+        return said.reasons[0].strip().rstrip(",:") if said.reasons else f"cannot {said.what}"
 
     def __str__(self) -> str:
         return str(self.message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from affdsl.frozen import FrozenValue
@@ -62,6 +63,39 @@ def explained(dependence: Dependence, witness: Witness | None) -> str:
     example = f"e.g. {first} {_BEFORE[source.kind]} {element}, which {second} {_AFTER[kind]}"
     sizes = ", ".join(f"{name} = {number}" for name, number in witness.params.items())
     return f"{text},\n{example}{f' (for {sizes})' if sizes else ''}; the new order does not run them in this order"
+
+
+def shared(dependence: Dependence) -> str:
+    """What iterations have to do with each other, in half a sentence for who wrote them."""
+    source, sink = dependence.source, dependence.sink
+    if isinstance(source.op, affine.Yield) and source.op is sink.op:
+        return f"each iteration needs the {source.buffer.name} that the one before it hands on"
+    first, second = in_source(source), in_source(sink)
+    both = " and ".join(dict.fromkeys((first, second)))
+    match dependence.kind:
+        case "flow" if first != second:
+            text = f"an iteration reads {second}, which one before it stores as {first}"
+        case "anti" if first != second:
+            text = f"an iteration reads {first}, which a later one stores as {second}"
+        case "flow" | "anti":
+            text = f"one iteration after the other reads and stores {both}"
+        case "output":
+            text = f"several iterations store the same elements: {both}"
+        case _:
+            text = f"several iterations read the same elements: {both}"
+    return f"it is not known whether {text}: {dependence.unknown[0]}" if dependence.unknown else text
+
+
+def in_source(access: Access) -> str:
+    """The element that an access touches as its author wrote it, and its line: "x[i - 1] (line 9)"."""
+    what = element_in_source(access.op) or access.buffer.name
+    return f"{what} (line {access.location.line})" if access.location is not None else what
+
+
+def element_in_source(op: Op) -> str:
+    """The element that a load or a store touches, as its author wrote it; empty for other operations."""
+    element = re.sub("^the (vector )?(load|store) ", "", accessed_element(op))
+    return element.replace(" floordiv ", " // ").replace(" mod ", " % ")
 
 
 def access_name(access: Access) -> str:

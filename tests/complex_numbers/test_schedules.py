@@ -115,8 +115,8 @@ OPTIMIZED = {
     "gemm": "runs innermost, on vectors of complex numbers that the compiler of C makes",
     "horner": "8 iterations of i run at once",
     "dft": "its functions of the C library take longer than one addition waits for another",
-    "spectrum": "as it was; its numbers are complex, and lanes of vectors are real: the compiler of C makes",
-    "hermitian": "as it was; its sum is made in the order of the text, one addition after the other",
+    "spectrum": "as written: its numbers are complex, and lanes of vectors are real: the compiler of C makes",
+    "hermitian": "as written: its sum is made in the order of the text, one addition after the other",
 }
 
 

@@ -190,7 +190,7 @@ def scattered(steps: af.index, A: af.f64[N], X: af.f64[N], B: af.f64[N]):
     (named("jacobi-2d").kernel, LARGE, "rows of several dimensions"),
     (in_place, LARGE, "it loads what it stores"),
     (widened, LARGE, "its vectors are no lines"),
-    (scattered, LARGE, "most of i#2 would run lane after lane"),
+    (scattered, LARGE, "most of i#2 would run lane by lane"),
 ])  # fmt: skip
 def test_other_rows_begin_where_they_did(kernel, target, reason):
     s = Schedule(kernel)

@@ -38,7 +38,7 @@ def test_chains_leave_the_same_to_the_bit(name, threads):
 
 def test_what_one_place_reads_cheaply_is_computed_there():
     fast = CHAINS["blur"].kernel.optimize("avx2", threads=1)
-    assert "rows: computed where they are read" in fast.explain()
+    assert "elements of rows are computed where they are read" in fast.explain()
     assert "iterations of k run at once" in fast.explain(), "rows have loads in common"
     assert "memref.alloc" not in fast.mlir()
 
@@ -57,8 +57,11 @@ def test_stages_run_row_by_row_each_late_behind_the_one_before():
 
     fast = three.optimize("avx2", threads=1)
     said = fast.explain()
-    assert "its nests run as one, row by row; 6 rows of first are kept, 6 rows of second are kept" in said
-    assert "4 iterations of i#1 run at once" in said
+    assert (
+        "its nests run as one, row by row; 6 rows of first are kept at a time, 6 rows of second are kept at a time"
+        in said
+    )
+    assert "4 iterations of i run at once" in said
     steps = [str(step) for step in fast.schedule.steps]
     assert 'fuse("i#1", "i#2", shift=1)' in steps
     assert 'fuse("i#1", "i#3", shift=2)' in steps
@@ -124,7 +127,7 @@ def test_threads_have_bands_of_rows_and_rows_of_their_own():
 
     fast = slopes.optimize("avx2", threads=2)
     assert "it runs in bands of 32 rows, each of which computes what it reads of down, 4 rows at once" in fast.explain()
-    assert "i_strip" in fast.explain().split("its iterations run on threads")[0]
+    assert 'parallel("i_strip")' in [str(each) for each in fast.schedule.steps]
     steps = [str(step) for step in fast.schedule.steps]
     assert [s for s in steps if '"down", "i' in s] == ['compute_at("down", "i_strip")', 'privatize("down", "i_strip")']
     for shape in [(0, 0), (4, 2), (37, 9), (70, 11)]:

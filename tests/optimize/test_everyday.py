@@ -76,7 +76,7 @@ def same_to_the_bit(kernel: af.Kernel, fast: af.Kernel, arguments) -> None:
 
 def test_a_loop_around_sums_runs_on_vectors_where_it_runs_along_rows():
     fast = means.optimize("avx2", threads=1)
-    assert "j runs on vectors of 4, around loops that go on one by one; 4 of them at once" in fast.explain()
+    assert "j runs on vectors of 4, each lane with the loops inside of it; 4 vectors at once" in fast.explain()
     assert fast.mlir().count("alloca") == 1, "of the loops as written, for small sizes"
     for m, n in ((0, 3), (1, 1), (5, 3), (4, 16), (3, 37)):
         same_to_the_bit(means, fast, (np.random.default_rng(1).normal(size=(m, n)), np.zeros(n)))
@@ -98,7 +98,7 @@ def test_a_loop_without_a_name_over_time_is_tiled_too():
             with af.for_(1, N - 1) as i, af.for_(1, N - 1) as j:
                 A[i, j] = B[i, j]
 
-    assert "its sweeps are one, and tiled in time" in smoothed.optimize("avx2", threads=1).explain()
+    assert "its sweeps run as one, in tiles of time steps and rows" in smoothed.optimize("avx2", threads=1).explain()
 
 
 def test_exponentials_are_approximated_where_that_is_allowed():
@@ -150,9 +150,7 @@ def nearest(x: af.f64[N, 2], centers: af.f64[K, 2], label: af.i64[N], sums: af.f
 
 def test_a_search_runs_on_vectors_and_what_it_finds_is_updated_behind_it():
     fast = nearest.optimize("avx2", threads=1)
-    assert (
-        "in strips of 512 iterations, for each of which i_2 runs on vectors of 4, and then the rest" in fast.explain()
-    )
+    assert "in strips of 512 iterations, for each of which i runs on vectors of 4, and then the rest" in fast.explain()
     rng = np.random.default_rng(3)
     for n, k in ((0, 1), (1, 1), (7, 2), (515, 3)):
         points = rng.integers(0, 5, (n, 2)).astype("f8")  # many are equally near: the first is found
@@ -224,9 +222,7 @@ def test_integers_are_counted_in_lanes_whatever_is_allowed():
 def test_what_chooses_elements_to_update_runs_on_vectors_before_the_updates():
     words = loop_of("words of six")
     fast = words.kernel.optimize("avx512", threads=1)
-    assert (
-        "in strips of 512 iterations, for each of which i_2 runs on vectors of 16, and then the rest" in fast.explain()
-    )
+    assert "in strips of 512 iterations, for each of which i runs on vectors of 16, and then the rest" in fast.explain()
     given = words.arguments(np.random.default_rng(0), 99)
     same_to_the_bit(words.kernel, words.kernel.optimize("avx2", threads=1), given)
 
@@ -240,14 +236,14 @@ def weights_below(x: af.f64[N], edge: af.f64[K], weight: af.f64[K]):
 def test_rows_that_data_goes_through_in_its_own_way_do_not_run_at_once():
     loop = loop_of("edit distances")
     fast = loop.kernel.optimize("avx512", threads=1)
-    said = "data decides which way an iteration goes, which is guessed wrong more often for several"
+    said = "data decides which way an iteration goes, which is foreseen wrongly more often for several"
     assert said in fast.explain()
     same_to_the_bit(loop.kernel, fast, loop.arguments(np.random.default_rng(0), SIZE))
 
 
 def test_sums_of_floats_under_conditions_do_not_wait_for_lanes_of_the_iteration_before():
     fast = weights_below.optimize("avx512", threads=1)
-    said = "each iteration of i waits for what lanes of the one before it have stored under masks"
+    said = "conditions decide which elements an iteration of i updates, and the next one waits for these"
     assert said in fast.explain()
     given = (np.random.default_rng(0).normal(size=SIZE), np.linspace(-2, 2, 20), np.zeros(20))
     same_to_the_bit(weights_below, fast, given)
@@ -283,7 +279,9 @@ def tally(x: af.u8[N], counts: af.i32[256]):
 
 def test_updates_that_data_chooses_are_straight_code_and_not_lanes():
     fast = tally.optimize("avx2", threads=1)
-    assert "one iteration after the other, 4 of them as straight code; data decides which elements" in fast.explain()
+    (note,) = fast.explain().notes
+    assert note.done == "one iteration after the other, 4 of them as straight code"
+    assert note.why == ("data decides which elements it updates: one lane would wait for the other",)
     for n in (0, 1, 4, 31):
         x = np.random.default_rng(n).integers(0, 3, n).astype("u1")
         same_to_the_bit(tally, fast, (x, np.zeros(256, "i4")))
@@ -392,7 +390,8 @@ def test_small_elements_are_looked_up_in_straight_code_and_not_in_lanes(threads)
     table = rng.integers(0, 256, 256).astype("u1")
     for target in ("avx2", "avx512", "neon"):
         fast = mapped.optimize(target, threads=threads)
-        assert "4 of them as straight code; j does nothing but look up small elements" in fast.explain()
+        assert "4 of them as straight code" in fast.explain()
+        assert "why: j does nothing but look up small elements, one by one" in fast.explain()
         assert "vector<" not in fast.mlir()
     fast = mapped.optimize(threads=threads)
     for m, n in ((0, 300), (300, 0), (1, 300), (300, 1), (260, 3), (19, 258)):

@@ -78,7 +78,7 @@ def down(A: af.f32[M, N], B: af.f32[M, N]):
 
 
 def test_columns_are_several_vectors_and_rows_as_many_lanes_as_are_put_together_well():
-    assert "16 iterations of j run at once, in lanes; 4 of them" in down.optimize("avx512", threads=1).explain()
+    assert "16 iterations of j run at once, in lanes; 4 vectors" in down.optimize("avx512", threads=1).explain()
     fast = along.optimize("avx512", threads=1)
     assert "8 iterations of i run at once, in lanes" in fast.explain()
     assert fast.mlir().count("vector.from_elements") == 1, "A, once; what was stored in B is there"

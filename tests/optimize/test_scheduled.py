@@ -256,7 +256,7 @@ def test_what_steps_cannot_say_is_told_and_left(kernel):
 def test_isl_has_a_limit(monkeypatch):
     monkeypatch.setattr(scheduler, "BUDGET", 50)
     fast = sheared.optimize("avx2", threads=1)
-    assert "as it was; " in fast.explain()
+    assert "as written: " in fast.explain()
     assert "isl's scheduler finds no order: isl needs more than 50 operations" in fast.explain()
 
 

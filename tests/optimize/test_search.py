@@ -56,13 +56,13 @@ def candidate(kernel, steps) -> Candidate:
 def test_what_is_slower_is_told_and_is_not_done():
     kernel = colours.optimize("avx2", threads=1)
     assert "vector<" not in kernel.mlir()
-    assert "each candidate that it would be slower" in kernel.explain()
+    assert "by the model, all else that was tried is slower" in kernel.explain()
     assert "vectors: " in kernel.explain()
 
 
 def test_only_the_nest_that_would_be_slower_stays():
     kernel = both.optimize("avx2", threads=1)
-    assert kernel.explain().count("each candidate that it would be slower") == 1
+    assert kernel.explain().count("by the model, all else that was tried is slower") == 1
     assert "vector<8xf32>" in kernel.mlir()
     random = np.random.default_rng(0)
     given = random.integers(0, 256, (70, 3)).astype("u1"), np.zeros((70, 3), "u1"), np.arange(70, dtype="f4")

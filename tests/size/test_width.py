@@ -185,7 +185,7 @@ def test_a_loop_with_many_bounds_stays_one_loop_when_it_is_optimized():
 
     few, many = (line(n).optimize(threads=1) for n in (20, 80))
     assert len(many.c()) < 5 * len(few.c())
-    assert "i: as it was; recipes are for at most 16 bounds of a loop, not for 80" in many.explain()
+    assert ": as written: recipes are for at most 16 bounds of a loop, not for 80" in many.explain()
     assert "i runs on vectors" in line(3).optimize(threads=1).explain()
 
 

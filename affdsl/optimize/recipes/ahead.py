@@ -11,6 +11,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.nests import names_in
+from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.recipes.vectors import has_long_vectors
@@ -21,7 +22,6 @@ from affdsl.passes.transforms.prefetch import LINE
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
 LEAST_ROWS = 64
 """How many rows pay for a copy of what all of them read: it takes about as long as one of them."""
@@ -53,20 +53,27 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
         written: list[str] = []
         for asking, later, stored in _places(around):
             first, second, rows = called[asking.iv], called[later.iv], [arrays[each] for each in stored]
+            early_one, late_one = (f"{called[loop.iv]}{_line(loop)}" for loop in (asking, later))
             with suppress(IllegalTransform, ScheduleError):
                 for each in rows:
                     s.prefetch(each, first, second)
-                said.append(f"lines of {' and '.join(rows)} are asked for in {first}, before {second} stores them")
+                said.append(
+                    f"lines of {' and '.join(rows)} are asked for in {early_one}, before {late_one} stores them"
+                )
                 kept = _still(around, later)
                 still += [arrays[each] for each in kept]
                 moving = dict.fromkeys(at for at, _ in _rows_read(later) if at not in kept)
                 early = _early(s, [arrays[each] for each in moving], second) if has_long_vectors(options) else None
                 if early is not None:
-                    said[-1] += f"; {second} loads {early} an iteration ahead"
+                    said[-1] += f", and loads {early} an iteration ahead"
                 written += rows
         if still and has_long_vectors(options):
             said += _copied(s, called[around.iv], [*dict.fromkeys(still)], written[0])
     return said
+
+
+def _line(loop: affine.For) -> str:
+    return f" (line {loop.location.line})" if loop.location is not None else ""
 
 
 def _early(s: Schedule, arrays: Sequence[str], loop: str) -> str | None:
@@ -99,7 +106,7 @@ def _copied(s: Schedule, around: str, arrays: Sequence[str], stored: str) -> lis
         while len(s.steps) > before:
             s.undo()
         return []
-    where = f", where {literal(often)}" if often is not None else ""
+    where = f", for {sizes_in(often)}" if often is not None else ""
     away = f", half a page away from {stored}" if apart == [*arrays] else ""
     return [f"vectors of {' and '.join(arrays)} come from copies that begin where lines do{away}{where}"]
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 
+from affdsl.explained import Note, SourceLoop
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
@@ -22,7 +23,7 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 
-def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]:
+def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[Note]]:
     """The schedule with a loop in blocks, and what each block needs of those before it as products of matrices.
 
         for i, j: { for k < min(i, j): A[i, j] -= A[i, k] * A[k, j]; ... }
@@ -36,7 +37,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     made, strip = in_blocks(copy(s), root, (), options.choices.block_rows, options.choices, options.threads)
     within = names_in(made, strip)
     shares = [
-        f"{row.names[0]} ({row.location}): threads share the rows of each block"
+        Note((SourceLoop(row.names[0], row.location),), "threads share the rows of each block")
         for row in made.loops()
         if row.is_parallel and row.names[0] in within
     ]
@@ -44,7 +45,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     return made, [*shares, *said]
 
 
-def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, list[str]]:
+def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, list[Note]]:
     """The schedule with a product whose sums are of different lengths in blocks: all but those at the ends are full.
 
         for i, j: { for k < i: C[i, j] += A[i, k] * B[k, j] }
@@ -68,32 +69,34 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(str(error)) from None
     made, strip = in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices)
-    shares: list[str] = []
+    shares: list[Note] = []
     if shared.may_be_shared(nest, options):
         with suppress(IllegalTransform):  # where blocks need those before them, threads share what is inside
             made.parallel(strip)
-            shares.append(f"{nest.place}: threads share its blocks of rows")
+            shares.append(nest.note("threads share its blocks of rows"))
     made, said = _with_products(made, strip, options)
     return made, [*shares, *said]
 
 
-def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:
+def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[Note]]:
     """The schedule with the nests of blocks as products where they are, and else on vectors. Raises UnfitError."""
-    said: list[str] = []
+    said: list[Note] = []
+    has_products = False
     for name in [nest.name(nest.innermost) for nest in nests_in(s, strip)]:
         nest = nest_called(s, name)
         if nest is None:  # a step for another nest has made it one with that
             continue
         try:
             s, done = product.take(s, nest, options)
-            said.append(f"{nest.place}: {done}")
+            said.append(nest.note(done))
+            has_products = True
         except UnfitError:
             with suppress(UnfitError):
                 made = copy(s)
                 alone = replace(options, reassociate=False, threads=1)  # its sums are short
                 s, done = vectors.in_place(made, shared.in_chunks(made, nest, options), alone)
-                said.append(f"{nest.place}: {done}")
-    if not any("a product of matrices" in each for each in said):
+                said.append(nest.note(done))
+    if not has_products:
         raise UnfitError("blocks of it are no products of matrices")
     return s, said
 

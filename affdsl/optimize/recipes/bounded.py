@@ -90,10 +90,11 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
         new = [row for row in made.loops() if row.names[0] not in before]
         first_part |= {row.names[0]: first_part.get(name, name) for row in new if row.depth == before[name]}
         roots = [row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] not in others]
-        said.append(f"{name} at {literal(at)}")
+        said.append(f"{first_part.get(name, name)} at {literal(at)}")
     if not said:
         raise UnfitError
-    return made, f"split where conditions or bounds change: {', '.join(said)}", roots
+    where, why = ", ".join(dict.fromkeys(said)), "a condition, a bound or a clamped subscript changes"
+    return made, f"split where {why}: {where}; short ends run as written", roots
 
 
 def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[Place]:

@@ -44,7 +44,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         raise UnfitError("some nest sums up")
     inlined = _inlined(s, arrays)
     if inlined is not None:
-        return inlined, f"{', '.join(arrays)}: computed where they are read"
+        return inlined, f"elements of {', '.join(arrays)} are computed where they are read"
     with suppress(UnfitError):
         return rolling.take(s, options) if options.threads == 1 else bands_of_rows.take(s, options)
     made = _rolled(s) if options.threads == 1 else _side_by_side(s)

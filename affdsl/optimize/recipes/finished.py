@@ -20,6 +20,7 @@ from affdsl.optimize.nests import (
     require_loop,
     unfit_where_refused,
 )
+from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, shared, unpacked
 from affdsl.optimize.recipes.apart import distribute
@@ -27,7 +28,6 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.versions import in_other, on_average
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
 MOST = 16
 """How many operations the body around the sums may have, their loop among them: a tile has all for each vector."""
@@ -61,11 +61,11 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, str]:
     made, other, where = copy(s), "", ""
     if sizes is not None:
         other = in_other(made, root, sizes)[0]
-        where = f", where {literal(sizes)}"
+        where = f"for {sizes_in(sizes)}: "
     with unfit_where_refused():
         said, kept = product.in_tiles(made, nest, found, (i, j, k), tile[:2], cut, registers, options)
     said += f"; threads share its {kept}" if kept else ""
-    return made, other, f"{said}, with what comes before and after its sums in the same tiles{where}"
+    return made, other, f"{where}{said}, with what comes before and after its sums in the same tiles"
 
 
 def _loops(s: Schedule, root: str) -> list[str]:
@@ -109,7 +109,7 @@ def _product(s: Schedule, root: str) -> tuple[Nest, product.Product]:
         raise UnfitError("it is a triangle")
     for name in [each.name(each.innermost) for each in made if each is not nest]:
         if _is_slow(copy(apart), name):
-            raise UnfitError(f"most of {name} would run lane after lane")
+            raise UnfitError(f"most of {name} would run lane by lane")
     if product.with_factors(apart, nest, found)[0] is not nest:
         raise UnfitError("factors are multiplied by numbers before it")
     return nest, found

@@ -8,7 +8,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.nests import Nest, is_lane_by_lane, unfit_where_refused
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lane_by_lane, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.streamed import fills_lines, on_lines
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -48,7 +48,7 @@ def take(s: Schedule, nest: Nest, name: str, lanes: int, options: Options) -> tu
         if more < most:
             made.splice(name, more_loads=more)
     if is_lane_by_lane(made, name):
-        raise UnfitError(f"most of {name} would run lane after lane")
+        raise UnfitError(lane_by_lane(nest, name))
     how = f"of vectors that overlap {more + 1} are loaded" if more < most else "each vector is loaded"
     return made, (
         f"{name} runs on vectors of {lanes} that begin where lines of {called} do; {how}, since shuffles wait for sums "

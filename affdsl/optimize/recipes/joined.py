@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 
+from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
@@ -26,8 +28,8 @@ class Pass(FrozenValue):
 
     Attributes
     ----------
-    place
-        The nest in words.
+    note
+        The nest, of which nothing is said yet.
     matrix
         Its memref.
     around
@@ -40,7 +42,7 @@ class Pass(FrozenValue):
         Whether the matrix stays as it is.
     """
 
-    place: str
+    note: Note
     matrix: Value
     around: tuple[Op, ...]
     row: str
@@ -49,7 +51,7 @@ class Pass(FrozenValue):
     is_read: bool
 
 
-def take(s: Schedule, options: Options) -> tuple[Schedule, list[str]]:
+def take(s: Schedule, options: Options) -> tuple[Schedule, list[Note]]:
     """The schedule with nests as one that go over the same matrix one after the other.
 
         for i, j: x[i] += A[i, j] * p[j];  for k, m: y[k] += A[m, k] * q[m]
@@ -67,7 +69,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, list[str]]:
     """
     if options.threads > THREADS:
         raise UnfitError("each nest may have threads of its own")
-    said: list[str] = []
+    said: list[Note] = []
     while (found := next(_fused(s, options), None)) is not None:
         s, done = found
         said.append(done)
@@ -76,7 +78,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, list[str]]:
     return s, said
 
 
-def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, str]]:
+def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, Note]]:
     """The schedules with two nests as one, and what became of them."""
     passes = [found for nest in nests(s) if (found := _pass(nest)) is not None]
     for first, second in pairwise(passes):
@@ -94,7 +96,8 @@ def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, str]]:
         except (IllegalTransform, ScheduleError):
             continue
         if _has_vectors_to_come(made, first.column, options) and len(made.loops()) == len(s.loops()) - 2:
-            yield made, f"{first.place}: one nest with {second.place}, row by row over {first.matrix.hint}"
+            said = f"one nest with {second.note.place}, row by row over {first.matrix.hint}"
+            yield made, replace(first.note, done=said)
 
 
 def _has_vectors_to_come(s: Schedule, name: str, options: Options) -> bool:
@@ -125,4 +128,4 @@ def _pass(nest: Nest) -> Pass | None:
         return None
     row, column = (inner, outer) if is_across else (outer, inner)
     is_read = all(a.kind == "read" for a, _, _ in moving)
-    return Pass(nest.place, matrix, path[:-2], nest.names[row.iv], nest.names[column.iv], is_across, is_read)
+    return Pass(nest.note(), matrix, path[:-2], nest.names[row.iv], nest.names[column.iv], is_across, is_read)

@@ -9,7 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, vector
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
-from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in, unfit_where_refused
+from affdsl.optimize.nests import Nest, lane_by_lane, lanes_of, loop_called, names_in, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, vectors
 from affdsl.optimize.recipes.outer import several
@@ -63,7 +63,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             lanes = HALF
             wide = made.vectorize(outer, lanes)
     if not all(map(_pays, _called(wide, outer))):
-        raise UnfitError(f"most of {outer} would run lane after lane")
+        raise UnfitError(lane_by_lane(nest, outer))
     said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
     if not any(map(_gathered, _called(wide, outer))):
         wide, said = several(wide, outer, [nest], options, said)

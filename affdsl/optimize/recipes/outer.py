@@ -111,7 +111,7 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     lanes = min(lanes_of(nest, options) for nest in held)
     made, before = copy(s), {row.names[0] for row in s.loops()} - {nest.name(nest.innermost) for nest in held}
     on_vectors(made, name, lanes, options.tail)
-    said = f"{name} runs on vectors of {lanes}, around loops that go on one by one"
+    said = f"{name} runs on vectors of {lanes}, each lane with the loops inside of it"
     shared = _with_rows_in_common(name, held)
     try:
         if not shared:
@@ -148,5 +148,5 @@ def several(s: Schedule, name: str, held: Sequence[Nest], options: Options, said
     at_once = min(options.choices.outer_vectors, OPERATIONS * options.target.registers // max(most, 1))
     if at_once > 1:
         with suppress(IllegalTransform, ScheduleError):
-            return copy(s).unroll_jam(name, at_once), f"{said}; {at_once} of them at once"
+            return copy(s).unroll_jam(name, at_once), f"{said}; {at_once} vectors at once"
     return s, said

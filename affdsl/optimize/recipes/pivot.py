@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 
+from affdsl.explained import Note, SourceLoop
 from affdsl.ir.dialects import affine
 from affdsl.optimize.nests import Nest, is_recurrence, nests
 from affdsl.optimize.options import Options
@@ -13,7 +14,7 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 
-def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Note]:
     """The schedule with the rows before the pivot on threads, the pivot, and the rows behind it on threads.
 
         for k: for i: for j: A[i, j] = S(A[i, j], A[i, k], A[k, j])
@@ -39,8 +40,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             (rest,) = (row.names[0] for row in made.split(name, root).made if row.depth == 1)
             made.peel(rest, first=1)
             made.parallel(name).parallel(rest)
-            said = f"split at {root}, which its iterations read; those before and behind run on threads"
-            return made, f"{name} ({rows.location}): {said}"
+            said = f"split at {root}, which all iterations read; those before and behind run on threads"
+            return made, Note((SourceLoop(name, rows.location),), said)
     raise UnfitError
 
 

@@ -15,6 +15,7 @@ from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
 from affdsl.optimize.nests import Nest, bits_in_register, nests, unfit_where_refused, updates
+from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -24,7 +25,6 @@ from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
 AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
@@ -83,9 +83,9 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
             of = product_of(many)
             named = many.name(of.i), many.name(of.j), many.name(of.k)
             _, elsewhere = in_tiles(s, many, of, named, tile, cut, registers, options)
-            said += f", where {literal(few)}" + (f", and its {elsewhere} elsewhere" if elsewhere else "")
+            said += f" for {sizes_in(few)}" + (f", and its {elsewhere} for others" if elsewhere else "")
     unpacked.finish(s, small, options)
-    return said + small.said
+    return small.beside(said)
 
 
 def is_tiny(found: Product, options: Options) -> bool:

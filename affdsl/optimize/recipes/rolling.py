@@ -201,7 +201,7 @@ def _keep_rows(s: Schedule, rows: int) -> list[str]:
         if whole is None or kept < whole:
             s.fold(array, 0, kept)
         set_apart(s, array)
-        said.append(f"{kept if whole is None else min(kept, whole)} rows of {array} are kept")
+        said.append(f"{kept if whole is None else min(kept, whole)} rows of {array} are kept at a time")
     return said
 
 

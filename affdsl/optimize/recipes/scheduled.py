@@ -76,20 +76,24 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     holds_loops = any(isinstance(op, affine.For) for op in require_loop(s, root).body)
     if _divides(require_loop(s, root)) or (not holds_loops and _has_factors(require_loop(s, root))):
         raise UnfitError  # isl may look for an order of its statements for long, and counts no operations
+    if any(isinstance(op, affine.For) and op.results for op in walk(require_loop(s, root))):
+        raise UnfitError  # there is one order in which values are handed on
     made = _prepared(copy(s), root)
     found = _asked(made, root)
     if isinstance(found, Band) and not holds_loops:
         raise UnfitError  # there is one order
     try:
         if any(isinstance(op, scf.If) and op.orelse for op in walk(require_loop(s, root))):
-            raise UnfitError("data decides which way an iteration goes, which is guessed wrong more often for several")
+            raise UnfitError(
+                "data decides which way an iteration goes, which is foreseen wrongly more often for several"
+            )
         made, said = _apart(s, root, options) if isinstance(found, Parts) else _ordered(made, root, found, options)
         waits = isinstance(found, Band) and _has_floats(require_loop(s, root))
         if _gain(made, s, usual(options.target)) < (NO_SLOWER if waits else CLEARLY):
             raise UnfitError("that is not expected to be faster")
     except (UnfitError, IllegalTransform, ScheduleError) as error:
         why = str(error) if isinstance(error, UnfitError) else in_one_line(error)
-        raise UnfitError(f"{_words(s, found)}; {why}") from None
+        raise UnfitError(f"no other order helps: {_words(s, found)}; {why}") from None
     return made, f"{_words(s, found)}: {said}"
 
 

@@ -56,8 +56,9 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             made, said = vectors.in_place(copy(made), found, replace(options, reassociate=in_lanes))
             at_once += [said] * (len(found.around) + len(found.band) > 2)
     if not at_once:
-        raise UnfitError(f"of what is before a strip of {root} nothing runs at once")
-    return made, f"in strips of {root}, for which what was made before them is added at once ({'; '.join(at_once)})"
+        raise UnfitError  # of what is before a strip nothing runs at once
+    how = "; ".join(at_once)
+    return made, f"in strips of {root}: what was made before a strip is added for all of it at once ({how})"
 
 
 def take_early(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:

@@ -6,8 +6,10 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 
+from affdsl.explained import Note
 from affdsl.frozen import Frozen
 from affdsl.optimize.nests import Nest, names_in, nests_in, unfit_where_refused
+from affdsl.optimize.notes import of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import apart, vectors
 from affdsl.optimize.recipes.product import bits_of, packed, product_of, register_tile
@@ -15,7 +17,6 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.versions import in_other, on_average
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
 ROWS = 16
 """How many rows a strip has: tiles of products in registers have as many, or the half, and rows of 1000 numbers are in
@@ -42,7 +43,7 @@ class Strips(Frozen):
     schedule: Schedule
     strip: str
     small: str
-    said: str
+    said: Note
 
 
 def begin(s: Schedule, options: Options) -> Strips:
@@ -65,7 +66,6 @@ def begin(s: Schedule, options: Options) -> Strips:
     if options.threads < 2 or not options.reassociate:
         raise UnfitError("one thread has the rows in the second cache, and lanes sum up rows in an order of their own")
     main, *others = _roots(s)
-    place = next(row.location for row in s.loops() if row.names[0] == main)
     made = copy(s)
     with unfit_where_refused():
         for other in others:
@@ -80,10 +80,11 @@ def begin(s: Schedule, options: Options) -> Strips:
     if sum(map(_is_product, nests_in(made, strip))) < 2:
         raise UnfitError("there are no two products of matrices")
     said = f"its nests run as one, in strips of {ROWS} rows, which threads share"
-    return Strips(made, strip, small, f"{main} ({place}): {said}, where {literal(large)}")
+    (note,) = only_for(large, [of(s, main, said)], "")
+    return Strips(made, strip, small, note)
 
 
-def finish(s: Schedule, begun: Strips, options: Options) -> tuple[Schedule, str]:
+def finish(s: Schedule, begun: Strips, options: Options) -> tuple[Schedule, Note]:
     """The schedule after all that is done with a strip is fast, and what was done. Raises UnfitError."""
     alone, done = replace(options, threads=1), list[str]()
     with unfit_where_refused():
@@ -95,7 +96,8 @@ def finish(s: Schedule, begun: Strips, options: Options) -> tuple[Schedule, str]
             with suppress(UnfitError, IllegalTransform, ScheduleError):
                 s, _ = vectors.in_place(copy(s), nest, alone)
         s = copy(s).parallel(begun.strip)
-    return s, f"{begun.said}: products in registers of {' and '.join(done)}, on copies in panels"
+    products = f"products of {' and '.join(done)} are summed in registers, on copies in panels"
+    return s, replace(begun.said, done=f"{begun.said.done}; {products}")
 
 
 def _roots(s: Schedule) -> list[str]:

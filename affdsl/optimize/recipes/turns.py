@@ -53,8 +53,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             made.scalar_replace(each)
         made = superword.in_lanes(made, summed, wide) or made
     return made, (
-        f"up to {TURN * lanes} elements at a time, a row is updated on vectors of {lanes}, and sums are made in the "
-        f"order of the text; {sums} iterations of {around} run at once"
+        f"a row and sums take turns, up to {TURN * lanes} elements each: the row on vectors of {lanes}, then each sum "
+        f"in the order of the text; {sums} iterations of {around} run at once"
     )
 
 

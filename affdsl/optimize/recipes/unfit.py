@@ -26,17 +26,19 @@ class RecipeWarning(UserWarning):
     """
 
 
+TOO_SHORT = "it runs once or twice at most"
+"""Why a loop is left alone that is too short for anything, as the ends of a loop are that was split."""
+
+
 def in_one_line(error: IllegalTransform | ScheduleError) -> str:
-    """What was refused, and the first reason: the dependence, or what is not known. Not of which kernel.
+    """Why a step was refused: the dependence, or what is not known. Not which step: the user has asked for none.
 
     >>> from affdsl.ir.dialects.func import Module
     >>> from affdsl.passes.legality.refusal import IllegalTransform
     >>> print(in_one_line(IllegalTransform(Module(()), "make i parallel", "a feeds b,\\ne.g. ...")))
-    cannot make i parallel: a feeds b
+    a feeds b
     """
     if isinstance(error, ProgramError):
         what, *more = (error.unplaced or str(error)).splitlines()
-    else:
-        what, more = f"cannot {error.message.what}", [*error.message.reasons]
-    reasons = [line.strip().rstrip(",:") for line in more[:1] if not line.lstrip().startswith(("legal:", "e.g."))]
-    return ": ".join([what, *reasons])
+        return ": ".join([what, *(line.strip().rstrip(",:") for line in more[:1])])
+    return error.briefly

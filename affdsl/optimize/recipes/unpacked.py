@@ -12,12 +12,12 @@ from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
 from affdsl.optimize.machine import USUAL_CACHES
 from affdsl.optimize.nests import Nest, is_lane_by_lane, nests
+from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.versions import in_other, on_average
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from affdsl.schedule.spelling import literal
 
 ROWS = 4
 """How many rows of sums are in registers, a vector each: an addition waits about as many cycles for another."""
@@ -36,14 +36,21 @@ class Small(FrozenValue):
 
     Attributes
     ----------
+    large
+        From which sizes on it does not run; None if there is no such version.
     said
-        When it runs, as the end of a sentence.
+        What is said of it.
     loops
         Its loops over rows, columns and terms; none where it is the loops as they were.
     """
 
-    said: str = ""
+    large: Condition | None = None
+    said: str = "run as written"
     loops: tuple[str, ...] = ()
+
+    def beside(self, said: str) -> str:
+        """What is said of both versions, where that is said of the one for large matrices."""
+        return said if self.large is None else f"for {sizes_in(self.large)}: {said}; smaller ones {self.said}"
 
 
 def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int, options: Options) -> Small:
@@ -83,15 +90,14 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         s.vectorize(other[j], lanes, tail="folded" if options.target.has_masks else options.tail)
         if is_lane_by_lane(s, other[j]):
             raise UnfitError
-        said = f"smaller ones stay where they are, on vectors of {other[j]}, {ROWS} rows at once"
-        return Small(f", where {literal(sizes)}; {said}", named)
+        return Small(sizes, f"without copies, on vectors of {other[j]}, {ROWS} rows at once", named)
     except (UnfitError, IllegalTransform, ScheduleError):
         while len(s.steps) > before:
             s.undo()
     sizes = on_average(s, (i, j, k), LEAST_PACKED * lanes)
     with suppress(UnfitError):
         in_other(s, band[0], sizes)
-        return Small(f", where {literal(sizes)}; smaller ones run the loops as written")
+        return Small(sizes)
     return Small()
 
 

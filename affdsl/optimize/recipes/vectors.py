@@ -9,7 +9,6 @@ from itertools import combinations
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
-from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.footprint import has_large_cache
@@ -22,6 +21,7 @@ from affdsl.optimize.nests import (
     has_complex_numbers,
     is_lane_by_lane,
     is_recurrence,
+    lane_by_lane,
     lanes_of,
     loop_called,
     names_in,
@@ -33,7 +33,7 @@ from affdsl.optimize.nests import (
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import forwarded, in_lines, shared, streamed, superword
 from affdsl.optimize.recipes.streamed import LINE
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import TOO_SHORT, UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
@@ -73,7 +73,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if nest.has_vectors:
         raise UnfitError("it has vectors already")
     if (most := counts_inside(s, nest.loops[0])[nest.innermost.iv].high) is not None and most <= FEW:
-        raise UnfitError(f"it runs {'once' if most == 1 else f'{most} times'} at most")
+        raise UnfitError(TOO_SHORT)
     best, found = s, nest
     for apart in _distributed(s, nest):
         again = again_in(apart, nest, s)
@@ -128,7 +128,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             )
     if outer and _updates_under_conditions(nest, outer[-1]):
         raise UnfitError(
-            f"each iteration of {outer[-1]} waits for what lanes of the one before it have stored under masks"
+            f"conditions decide which elements an iteration of {outer[-1]} updates, and the next one waits for these"
         )
     around = next((each for each in nest.band if outer and nest.name(each) == outer[-1]), None)
     rows = _at_once(nest, around, options) if around is not None else 1
@@ -149,7 +149,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with unfit_where_refused():
             s.vectorize(name, lanes, tail=options.tail)
     if is_lane_by_lane(s, name):
-        raise UnfitError(f"most of {name} would run lane after lane")
+        raise UnfitError(lane_by_lane(nest, name))
     if forwarded.waits(s, name):
         with suppress(UnfitError):
             s, done = forwarded.take(written, name, lanes, options)
@@ -245,9 +245,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
-        is_complex = any(isinstance(op, complex_.ComplexOp) for op in loop.body)
-        may = "" if is_complex else " (reassociate=True)"
-        raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
+        raise UnfitError("its sum is made in the order of the text, one addition after the other")
     require_quick_numbers(nest)
     if _sums_integers(nest, loop) and any(True for op in loop.body for _ in op.blocks()):
         raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
@@ -260,7 +258,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             return _in_order(s, each, nest, options)
         except (IllegalTransform, ScheduleError) as error:
             why = why or in_one_line(error)
-    raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+    raise UnfitError(f"its sum is made in the order of the text, and no other sum can run beside it: {why}")
 
 
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:

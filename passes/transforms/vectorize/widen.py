@@ -54,7 +54,8 @@ def widen_op(at: Lanes, op: Op) -> None:
             reason = f"{op_name(op)} computes with complex numbers, and lanes are real ones"
             raise refusal(op, at.what, reason, AS_COMPLEX)
         case _:
-            raise refusal(op, at.what, f"{op_name(op)} has no form on vectors")
+            data = "how often a loop runs is data, and " if isinstance(op, scf.For | scf.While) else ""
+            raise refusal(op, at.what, f"{data}{op_name(op)} has no form on vectors")
 
 
 def _apply(at: Lanes, op: affine.Apply) -> None:
