@@ -146,7 +146,8 @@ class _Slow:
         if self.options.reciprocal or not found:
             return
         products = [replace(op, kind="mulf") if op in found else op for op in self.ops]
-        gain = self._cycles(self.ops) / self._cycles(products)
+        turn = self.machine.turn  # of a loop of one vector an iteration
+        gain = max(turn, self._cycles(self.ops)) / max(turn, self._cycles(products))
         if gain > WORTH:
             busy = QUOTIENTS.get(_bits(found[0]), QUOTIENTS[64])
             how = f"a division keeps its unit for {busy:g} cycles, and the loop does not change what it divides by"
@@ -162,11 +163,11 @@ class _Slow:
             yield Hint("approximate", text, line=_line(op))
 
     def _extremes(self) -> Iterator[Hint]:
-        """The lesser of two floats, where NaN and -0 cost more than a comparison."""
-        found = [op for op in self.ops if isinstance(op, arith.Binary) and op.kind in EXTREMES]
-        if found and (found[0] in self.scalar or cycles_waiting(self.loop, self.machine)):
+        """The lesser of two floats for which the next iteration waits: NaN and -0 cost more than a comparison."""
+        found = [op for op in self.scalar if isinstance(op, arith.Binary) and op.kind in EXTREMES]
+        if found and cycles_waiting(self.loop, self.machine):
             called, sign = EXTREMES[found[0].kind]
-            how = f"{called} takes {EXTREME:g} operations, since it tells NaN and -0 from other numbers"
+            how = f"the next iteration waits for {EXTREME:g} operations of {called}, which tells NaN and -0 from others"
             yield Hint("select", f"af.select(a {sign} b, a, b), if neither occurs: {how}", line=_line(found[0]))
 
     def _types(self) -> Iterator[Hint]:
@@ -175,10 +176,11 @@ class _Slow:
         types = [v.type for op in casts for v in (op.operand, op.result) if isinstance(v.type, FloatType)]
         widths = {bits_in_register(type): type.name for type in types}
         if len(widths) > 1:
-            few, many = (self.options.target.lanes(bits) for bits in (max(widths), min(widths)))
+            few, many = (max(1, self.options.target.lanes(bits)) for bits in (max(widths), min(widths)))
+            gain = many / few * self._cycles(self.ops) / self._cycles([op for op in self.ops if op not in casts])
             narrow, wide = widths[min(widths)], widths[max(widths)]
             text = f"{narrow} alone: beside {wide} a vector has {few} lanes, and {many} without"
-            yield Hint("type", text, many / max(1, few), _line(casts[0]))
+            yield Hint("type", text, gain, _line(casts[0]))
 
     def _subscripts(self) -> Iterator[Hint]:
         """Subscripts that wrap around, or are clamped, or are data."""

@@ -17,7 +17,7 @@ from affdsl.ir.types import INDEX, ScalarType
 from affdsl.passes.analysis.dependence import Dependence, Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops
 from affdsl.passes.analysis.polyhedral import UnknownError
-from affdsl.passes.analysis.reduction import DECLARED
+from affdsl.passes.analysis.reduction import DECLARED, Reduction
 from affdsl.passes.analysis.summary import Summaries
 from affdsl.passes.legality.order import Violation, is_barrier, new_order, substituted, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
@@ -126,14 +126,20 @@ def obstacle(verdict: Parallelism) -> str | None:
         if each.value is None:
             unknown = dict.fromkeys(r for update in each.updates for a in update.accesses for r in a.unknown)
             if unknown:
-                reason = f"it may be that several iterations update the same elements: {each}"
+                reason = f"it may be that several iterations update the same elements of {_update(each)}"
                 return f"{reason}; what is not known: {'; '.join(unknown)}"
-            return f"all iterations update the same elements: {each}"
+            return f"all iterations update the same elements of {_update(each)}"
     for position, result in enumerate(loop.results):
         if _carried(verdict, position).kind and not isinstance(result.type, ScalarType):
             value = shown(loop.carried[position])
             return f"{value} is a {result.type}, and bands combine numbers: make the loop parallel, then vectorize it"
     return None
+
+
+def _update(found: Reduction) -> str:
+    """What is updated in memory, and how."""
+    rounds = ", which rounds" if found.needs_reassociation else ""
+    return f"{found.updates[0].store.buffer.name}, by {found.kind}{rounds}"
 
 
 def _illegal(

@@ -244,7 +244,7 @@ def test_cells_of_a_notebook_have_other_files_in_each_process(decided):
     assert len(decided) == 1
     files = [{op.location.file for op in walk(each.func) if op.location is not None} for each in made]
     assert files == [{"/ipykernel_17/119.py"}, {"/ipykernel_18/126.py"}]
-    assert said(made[0])[2:] == said(made[1])[2:]
+    assert said(made[0])[3:] == said(made[1])[3:]
 
 
 def test_a_warning_comes_again(monkeypatch):

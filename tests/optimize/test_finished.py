@@ -237,7 +237,7 @@ def narrow(x: af.f64[M, K], w: af.f64[K, 40], y: af.f64[M, 40]):
 
 
 @pytest.mark.parametrize(("kernel", "reason"), [
-    (only_if, "beside conditions, or in one"), (quotients, "integer divisions"), (turned, "lane after lane"),
+    (only_if, "beside conditions, or in one"), (quotients, "integer divisions"), (turned, "lane by lane"),
     (narrow, "too small for tiles"),
     (nothing, "nothing is made of its sums"), (upper, "a triangle"),
     (columns, "along its columns"), (scaled, "multiplied by numbers before"), (twice, "not three"),

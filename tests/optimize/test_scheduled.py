@@ -92,7 +92,7 @@ FOUND = {
     in_steps: ("loops i and i + j, which may be tiled: j skewed by i; 4 iterations of i run at once", 'sink("j")'),
     repeated: ("loops _t and _t + i, which may be tiled: i skewed by _t; 4 iterations", 'unroll_jam("_t", 4)'),
     two_sweeps: ("j runs with i, 1 iterations later; i skewed by _t", 'fuse("i", "j", shift=1, guarded=True)'),
-    filtered: ("statements apart (loop i; loop i (parallel)): i_2: i_2 runs on vectors of 4", 'distribute("i")'),
+    filtered: ("statements apart (loop i; loop i (parallel)): i runs on vectors of 4", 'distribute("i")'),
     with_a_row: ("statements apart (loop i (parallel); loops i and j, which may be tiled)", 'unroll_jam("i_2", 4)'),
     counted: ("loops i and j, which may be tiled: 4 iterations of i run at once", 'unroll_jam("i", 4)'),
 }  # fmt: skip

@@ -124,9 +124,8 @@ def test_what_coalesced_loops_touch_is_not_known_for_all_sizes():
     s = af.Schedule(gemm_rows).coalesce(("i", "j"))
     with pytest.raises(af.IllegalTransform) as caught:
         s.parallel("i_j")
-    assert "it may be that several iterations update the same elements: addf of C, rounded; what is not known: " in str(
-        caught.value
-    )
+    said = "it may be that several iterations update the same elements of C, by addf, which rounds; what is not known: "
+    assert said in str(caught.value)
     assert "i_j floordiv N is semi-affine" in str(caught.value)
 
 

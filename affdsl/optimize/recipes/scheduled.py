@@ -319,7 +319,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         for recipe in (vectors.take, take):
             with suppress(UnfitError):
                 made, done = recipe(made, found, options)
-                said.append(f"{', '.join(map(found.name, found.band))}: {done}")
+                said.append(done)
                 break
     if not said:
         raise UnfitError("apart none of them runs on vectors, or several iterations at once")

@@ -271,7 +271,7 @@ def test_a_sum_in_memory_is_carried_as_a_value_first():
         asked("parallelize", f, iv(f, "i"))
     assert str(refused.value) == (
         "k.mlir:2: cannot make i parallel\n"
-        "    all iterations update the same elements: addf of B, rounded\n"
+        "    all iterations update the same elements of B, by addf, which rounds\n"
         "    legal: scalar_replace(func, i) first, then the same with reassociate=True"
     )
     proposal = refused.value.proposal
