@@ -139,13 +139,15 @@ def on_vectors(s: Schedule, name: str, lanes: int, tail: Tail, *, reassociate: b
 
 
 def lane_by_lane(nest: Nest | None, name: str) -> str:
-    """That a loop would do most of its work one lane after the other, and the first access that makes it so."""
+    """That a loop would do most of its work one lane after the other, and the first thing that makes it so."""
     said = f"most of {name} would run lane by lane"
-    for access in () if nest is None else nest.accesses:
-        loop = next((each for each in nest.loops if nest.name(each) == name), None) if nest is not None else None
-        if nest is not None and loop is not None and nest.stride(access, loop).motion in APART:
+    loop = None if nest is None else next((each for each in nest.loops if nest.name(each) == name), None)
+    if nest is None or loop is None:
+        return said
+    for access in nest.accesses:
+        if nest.stride(access, loop).motion in APART:
             return f"{said}: {in_source(access)} is not in a row from one iteration to the next"
-    return said
+    return f"{said}: each lane would wait for the one before it" if is_recurrence(nest, loop) else said
 
 
 APART = ("strided", "varying", "unknown")

@@ -194,9 +194,14 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             s, notes = made, [of(s, root, ordered)]
         except UnfitError as why:
             notes += [of(s, root, why=str(why))] * bool(str(why))
-    if split:
-        return s, [of(before, root, split), *(note for note in notes if note.done or TOO_SHORT not in note.why)]
-    return s, notes
+    return s, _without_ends(of(before, root, split), notes) if split else notes
+
+
+def _without_ends(split: Note, notes: Notes) -> Notes:
+    """What is said of the parts of a loop that was split, with half a sentence for those that are too short."""
+    long = [note for note in notes if note.done or TOO_SHORT not in note.why]
+    ends = "; short ends run as written" if len(long) < len(notes) else ""
+    return [replace(split, done=f"{split.done}{ends}"), *long]
 
 
 def _inside(s: Schedule, roots: Sequence[str]) -> list[str]:

@@ -95,7 +95,7 @@ def in_source(access: Access) -> str:
 def element_in_source(op: Op) -> str:
     """The element that a load or a store touches, as its author wrote it; empty for other operations."""
     element = re.sub("^the (vector )?(load|store) ", "", accessed_element(op))
-    return element.replace(" floordiv ", " // ").replace(" mod ", " % ")
+    return element.replace(" floordiv ", " // ").replace(" mod ", " % ").removesuffix("[]")
 
 
 def access_name(access: Access) -> str:

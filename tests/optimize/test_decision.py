@@ -118,16 +118,8 @@ def said(kernel):
     """All that is said of a kernel."""
     s = kernel.schedule
     refused = [(str(step), step.error) for step in s.refusals]
-    return (
-        str(kernel),
-        kernel.c(),
-        kernel.explain(),
-        kernel.explain().notes,
-        str(s),
-        s.explain(),
-        [*map(str, s.steps)],
-        refused,
-    )
+    words = kernel.explain()
+    return str(kernel), kernel.c(), words.notes, words, str(s), s.explain(), [*map(str, s.steps)], refused
 
 
 @pytest.fixture(autouse=True)

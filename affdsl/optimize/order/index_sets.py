@@ -94,7 +94,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
     if not said:
         raise UnfitError
     where, why = ", ".join(dict.fromkeys(said)), "a condition, a bound or a clamped subscript changes"
-    return made, f"split where {why}: {where}; short ends run as written", roots
+    return made, f"split where {why}: {where}", roots
 
 
 def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[Place]:

@@ -260,8 +260,8 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         try:
             return _in_order(s, each, nest, options)
         except (IllegalTransform, ScheduleError) as error:
-            why = why or in_one_line(error)
-    raise UnfitError(f"its sum is made in the order of the text, and no other sum can run beside it: {why}")
+            why = why or f"iterations of {each} cannot run at once, since {in_one_line(error)}"
+    raise UnfitError(f"its sum is made in the order of the text, and no other one runs beside it: {why}")
 
 
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
