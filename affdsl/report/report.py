@@ -72,6 +72,7 @@ class ShownLoop:
     sentences: tuple[str, ...]
     roof: str
     causes: tuple[ShownCause, ...]
+    steps: str
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,9 @@ def reported(
         next_note=_next_note(of, came, seconds),
         tried=tuple(helpful),
         no_gain=tuple(useless),
-        advised=tuple(dict.fromkeys(_cause(c, keys) for v in said for c in v.causes if c.kind not in AUTOMATIC)),
+        advised=tuple(
+            dict.fromkeys(_cause(c, keys) for v in said for c in v.causes if c.kind not in (*AUTOMATIC, *v.gone))
+        ),
         columns=tuple(_column(each) for each in columns),
         steps_note=_steps_note(kernel),
         notes="\n".join(kernel.explain().splitlines()[1:]) if kernel._notes else "",
@@ -224,14 +227,7 @@ def _facts(of: Subject) -> list[tuple[str, str]]:
     return [
         ("sizes", ", ".join(f"{name} = {n}" for name, n in of.sizes.items()) or "none"),
         ("written", str(kernel.written.func.location or "")),
-        (
-            "made by",
-            "a schedule"
-            if kernel.is_derived and kernel.schedule is not None
-            else "passes"
-            if kernel.is_derived
-            else "nothing: it is as it was written",
-        ),
+        ("made by", _made_by(kernel)),
         ("may round in another way", ", ".join(given) or "nowhere"),
         ("threads", str(threads_of(kernel)) if kernel.is_derived else "1"),
         ("machine", _machine()),
@@ -239,6 +235,14 @@ def _facts(of: Subject) -> list[tuple[str, str]]:
         ("compiler", compiler),
         ("date", date.today().isoformat()),
     ]
+
+
+def _made_by(kernel: Kernel) -> str:
+    if kernel._notes:
+        return "optimize()"
+    if not kernel.is_derived:
+        return "nothing: it is as it was written"
+    return "passes" if kernel.schedule is None else "a schedule"
 
 
 def _machine() -> str:
@@ -279,7 +283,8 @@ def _loop(of: Verdict, keys: Keys, found: Times) -> ShownLoop:
         tags=of.tags,
         sentences=of.sentences,
         roof=of.roof,
-        causes=tuple(_cause(each, keys) for each in of.causes),
+        causes=tuple(_cause(each, keys, done=each.kind in of.gone) for each in of.causes),
+        steps=", ".join(of.steps),
     )
 
 
@@ -293,9 +298,10 @@ def _time(time: LoopTime | None, found: Times) -> str:
     return f"{about}{seconds_text(time.seconds)}, {time.share:.0%} of the call, with what is inside of it ({by})"
 
 
-def _cause(of: Cause, keys: Keys) -> ShownCause:
+def _cause(of: Cause, keys: Keys, *, done: bool = False) -> ShownCause:
     where = keys.of(of.location)
-    return ShownCause(of.what, of.instead, str(of.location or ""), where[0] if where else "code")
+    instead = "The steps of the schedule have dealt with it." if done else of.instead
+    return ShownCause(of.what, instead, str(of.location or ""), where[0] if where else "code")
 
 
 def ranked(came: Outcome, said: Sequence[Verdict]) -> tuple[list[ShownTry], list[ShownTry]]:
@@ -361,6 +367,8 @@ def _steps_note(kernel: Kernel) -> str:
         return "No schedule made this kernel: its loops run as they are written."
     taken, refused = len(kernel.schedule.steps), len(kernel.schedule.refusals)
     words = f"{taken} steps, each proved legal for all sizes, and {refused} refused."
+    if kernel._notes:
+        words += " Of what recipes have asked for in vain, only what two iterations forbid is shown."
     return f"{words} Open one to see the loops before and after it."
 
 

@@ -57,6 +57,8 @@ def timeline(kernel: Kernel) -> tuple[ShownStep, ...]:
         key, call, place = f"step-{number}", str(step), str(step.location)
         if step.refusal is not None:
             reason = step.refusal.unplaced
+            if kernel._notes and COUNTEREXAMPLE not in reason:
+                continue
             space = _drawing(before, step) if COUNTEREXAMPLE in reason and drawn < MOST_DRAWN else None
             picture = space.to_svg() if space is not None else ""
             drawn += space is not None

@@ -37,6 +37,10 @@ class Verdict(Frozen):
         Which roof is near, and how near.
     causes
         What makes it slow, as it was written.
+    steps
+        The verbs of the steps that were taken on it, or on what it had become.
+    gone
+        The kinds of causes that these steps have dealt with.
     """
 
     loop: SourceLoop
@@ -45,6 +49,8 @@ class Verdict(Frozen):
     roof: str
     causes: tuple[Cause, ...]
     time: LoopTime | None
+    steps: tuple[str, ...] = ()
+    gone: frozenset[str] = frozenset()
 
 
 class _Facts(Frozen):
@@ -58,6 +64,7 @@ class _Facts(Frozen):
     vectors: Mapping[str, int]
     became: Mapping[str, tuple[Op, ...]]
     names: Mapping[str, tuple[str, ...]]
+    steps: Mapping[str, tuple[str, ...]]
 
 
 def instructions_of(of: Subject) -> tuple[Assembly | None, str]:
@@ -93,6 +100,7 @@ def _facts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: Asse
     became: dict[str, list[Op]] = {}
     called: dict[str, list[str]] = {}
     parallel: set[str] = set()
+    vectorized, steps = _by_steps(of, origin)
     for op in loops_of(module):
         for iv in counters(op) or (None,):
             own = origin.of(op, iv)
@@ -107,34 +115,47 @@ def _facts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: Asse
         shown,
         origin,
         frozenset(parallel),
-        dict(_vectorized(of, origin)),
+        vectorized,
         {key: tuple(ops) for key, ops in became.items()},
         {key: tuple(each) for key, each in called.items()},
+        {key: tuple(dict.fromkeys(each)) for key, each in steps.items()},
     )
 
 
-def _vectorized(of: Subject, origin: Origin) -> Iterator[tuple[str, int]]:
-    """The loops of the source of which a step has made vectors that run with the sizes of the call, and their lanes."""
+def _by_steps(of: Subject, origin: Origin) -> tuple[dict[str, int], dict[str, list[str]]]:
+    """Of which loops of the source steps have made vectors that run in this call, with their lanes; and all steps."""
     schedule = of.kernel.schedule
-    if schedule is None:
-        return
+    vectors, steps = dict[str, int](), dict[str, list[str]]()
+    before = None if schedule is None else schedule.history[0]
     running = {iv for op in loops_of(of.running.module) for iv in counters(op)}
-    before = schedule.steps[0] if schedule.steps else None
-    for step in schedule.steps:
-        if step.call.verb == "vectorize" and before is not None:
-            loops = step.call.arguments[0]
-            wanted = loops if isinstance(loops, tuple | list) else (loops,)
-            widths = step.call.arguments[1]
-            lanes = widths[-1] if isinstance(widths, tuple | list) else widths
-            for row in before.loops:
-                if not {*row.names}.isdisjoint(wanted) and row.iv in running:
-                    op = next(
-                        (op for op in walk(before.function) if isinstance(op, Loop) and row.iv in counters(op)), None
-                    )
-                    own = origin.of(op, row.iv) if op is not None else None
-                    if own is not None and isinstance(lanes, int):
-                        yield own.key, lanes
+    for step in () if schedule is None else schedule.steps:
+        assert before is not None, "a schedule has a beginning"
+        named = {iv for iv, name in before.names.items() if name in step.call.texts}
+        for op in walk(before.function) if named else ():
+            for iv in counters(op) if isinstance(op, Loop) else ():
+                own = origin.of(op, iv) if iv in named else None
+                if own is not None:
+                    steps.setdefault(own.key, []).append(step.call.verb)
+                    if step.call.verb == "vectorize" and iv in running:
+                        vectors[own.key] = _width(step.call.arguments[1])
         before = step
+    return vectors, steps
+
+
+def _width(lanes: object) -> int:
+    """The lanes that a step makes, of the last loop where it makes them of several."""
+    last = lanes[-1] if isinstance(lanes, tuple | list) else lanes
+    return last if isinstance(last, int) else 0
+
+
+_SOLVED = frozenset(("clamp", "columns", "wrapped"))
+"""What is in the way of vectors as it is written, and not any more where steps have made vectors all the same."""
+
+
+def _gone(loop: SourceLoop, facts: _Facts) -> frozenset[str]:
+    main = facts.times.main.get(loop.key)
+    is_on_vectors = loop.key in facts.vectors or (main is not None and _has_vectors(main))
+    return _SOLVED if facts.of.kernel.is_derived and is_on_vectors else frozenset()
 
 
 def _verdict(loop: SourceLoop, why: tuple[Cause, ...], facts: _Facts, known: Parallelism | None) -> Verdict:
@@ -156,11 +177,15 @@ def _verdict(loop: SourceLoop, why: tuple[Cause, ...], facts: _Facts, known: Par
         _innermost(loop, why, facts, tags, said)
     elif loop.key not in facts.parallel:
         _around(known, tags, said)
-    if time is not None and any(nest.waits for nest in time.nests):
-        tags.append(f"waits for {max(time.nests, key=lambda nest: nest.seconds).bound}")
+    longest = max(time.nests, key=lambda nest: nest.seconds, default=None) if time is not None else None
+    if longest is not None and longest.waits:
+        tags.append(f"waits for {longest.bound}")
     said += _said_by_optimize(loop, facts.of)
     roof = _roof(loop, time, facts.times)
-    return Verdict(loop, tuple(dict.fromkeys(tags)), tuple(dict.fromkeys(said)), roof, why, time)
+    steps = facts.steps.get(loop.key, ())
+    return Verdict(
+        loop, tuple(dict.fromkeys(tags)), tuple(dict.fromkeys(said)), roof, why, time, steps, _gone(loop, facts)
+    )
 
 
 def hot_names(of: Subject, found: Times) -> frozenset[str]:
@@ -189,7 +214,7 @@ def _innermost(loop: SourceLoop, why: Sequence[Cause], facts: _Facts, tags: list
         tags.append("in order, on vectors")
         said.append("Its iterations run one after the other, each of them on vectors along another loop.")
         why = [each for each in why if each.kind in ("sum", "recurrence", "extreme", "library")]
-        _in_the_way(why, tags, said, "Each vector waits for the one before")
+        _in_the_way(why, tags, said, "Still as it was written")
         return
     found = None if facts.shown is None else of_loop(facts.shown, facts.names.get(loop.key, ()))
     if found is not None and found.lanes > 1 and not found.singles:
