@@ -22,10 +22,10 @@ from affdsl.optimize.timing import spelled
 from affdsl.optimize.trial import numbers_of, symbols_of
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
 from affdsl.passes.analysis.touched import joined, summary
-from affdsl.passes.analysis.work import flops, flops_by_type, functions
+from affdsl.passes.analysis.work import flops, functions
 from affdsl.seeing.counting import counted
 from affdsl.seeing.nests import Nest, Nests, nests_of
-from affdsl.seeing.profile import Call
+from affdsl.seeing.profile import Call, computing_at_best
 
 
 class Expected(FrozenValue):
@@ -137,11 +137,9 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
         raise UncountedError(why)
     nests = nests_of(kernel.module, width=native_target().width)
     threads = most_threads() if any(nest.is_parallel for nest in nests.found) else 1
-    work = sum((each for each in found.work.values() if each is not None), found.beside)
+    work = sum(found.needed.values(), found.beside)
     whole, roof = summary(joined(found.footprints.values())), roofline(threads)
-    level = roof.level(whole.together)
-    computing = sum(count / roof.flops.get(type, roof.flops["f32"]) for type, count in flops_by_type(work).items())
-    moving = whole.moved / level.bandwidth
+    computing, (moving, level) = computing_at_best(work, roof), roof.moving(whole.fetched, whole.stored)
     machine = measured(native_target(), roofline(1))
     costs = _costs(nests, *_arguments(kernel.program, names), machine)
     return Forecast(
@@ -150,7 +148,7 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
         functions=functions(work),
         bytes_moved=whole.moved,
         at_best=max(computing, moving),
-        bound="computing" if computing > moving else level.name,
+        bound="computing" if computing > moving else level,
         nests=tuple(_expected(nest, cost, machine, roof) for nest, cost in costs),
         threads=threads,
     )

@@ -12,12 +12,16 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
+from affdsl.passes.analysis.needed import needed
 from affdsl.passes.analysis.touched import Footprint, Step, touched
 from affdsl.passes.analysis.work import Work, reductions_of, work_of
 from affdsl.seeing.nests import Nests, blocks_of
 
 Run = Callable[[Mapping[Op, int], int], Sequence[int]]
 """Runs a call of which some operations raise counters, of so many; gives what they count."""
+
+MOST_APART = 2_000_000
+"""So many iterations are told apart to find what has to be done; of more, some is taken for different that is not."""
 
 
 @dataclass
@@ -28,6 +32,8 @@ class Counted:
     ----------
     work
         What each nest does, by its operation; None where data decides.
+    needed
+        How much of the work of each nest, and of what is beside, has to be done, whatever computes it.
     footprints
         What each nest touches, and each operation outside of all nests, in the order of the text.
     why
@@ -39,6 +45,7 @@ class Counted:
     """
 
     work: dict[Op, Work | None] = field(default_factory=dict)
+    needed: dict[Op, Work] = field(default_factory=dict)
     footprints: dict[Op, Footprint] = field(default_factory=dict)
     why: dict[Op, str] = field(default_factory=dict)
     beside: Work = field(default_factory=Work)
@@ -50,7 +57,8 @@ def counted(nests: Nests, known: Mapping[Value, int], shapes: Mapping[Value, Seq
     entry = nests.module.functions[-1]
     found = Counted()
     arrays = {arg: arg for arg in entry.args if isinstance(arg.type, MemRefType)}
-    counting = _Counting(Iterations(nests.module, known, shapes), {nest.op for nest in nests.found}, found)
+    of = Iterations(nests.module, known, shapes)
+    counting = _Counting(nests.module, of, {nest.op for nest in nests.found}, found)
     counting.block(entry.body, one(), arrays)
     return found
 
@@ -58,8 +66,10 @@ def counted(nests: Nests, known: Mapping[Value, int], shapes: Mapping[Value, Seq
 class _Counting:
     """Visits what is outside of the nests: it runs once, or not at all, or in loops that are looked into."""
 
-    def __init__(self, of: Iterations, nests: set[Op], found: Counted) -> None:
+    def __init__(self, module: func.Module, of: Iterations, nests: set[Op], found: Counted) -> None:
         self._of, self._nests, self._found = of, nests, found
+        self._least = Iterations(module, shapes=of.shapes, most=MOST_APART)
+        self._least.known = of.known  # which grows
 
     def block(
         self, block: Block, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...] = ()
@@ -93,7 +103,8 @@ class _Counting:
         try:
             if lanes is None:
                 raise UncountedError("data decides how often it runs")
-            found.work[op] = self._of.work((op,), lanes)
+            found.work[op] = work = self._of.work((op,), lanes)
+            found.needed[op] = needed(self._least, op, lanes, arrays, path) or work
         except UncountedError as why:
             found.why[op] = str(why)
         runs = lanes is None or lanes.total

@@ -15,6 +15,7 @@ from affdsl.codegen.cache import default_cache
 from affdsl.codegen.caller import Caller
 from affdsl.codegen.jit import check_sizes, has_vectors, jit_source, known_arguments, loaded, signature_of
 from affdsl.codegen.native import native_target
+from affdsl.codegen.quiet import QUIET, Watch
 from affdsl.codegen.roofline import Roofline, most_threads, roofline
 from affdsl.errors import ProgramTypeError
 from affdsl.frozen import FrozenValue
@@ -55,28 +56,29 @@ class Measured(FrozenValue):
     threads
         How many threads share it.
     flops
-        Floating-point operations: sums, differences, products, quotients, extremes and square roots; a product and a
-        sum in one instruction are two.
+        Floating-point operations that have to be done: sums, differences, products, quotients, extremes and square
+        roots; a product and a sum in one instruction are two. What is the same number each time, as a factor of which
+        a loop changes nothing, counts once.
     functions
         How often exp, sin, pow and the like are computed, which count as no floating-point operations.
     integer_operations
         Operations on integers that are no indices.
     work
-        All of these by kind and type, and the elements that are loaded and stored.
+        All that the nest does as it is written, by kind and type, with the elements that are loaded and stored.
     bytes_read, bytes_written, bytes_touched
         Bytes of memory, each counted once; those of either kind.
     bytes_moved
-        Bytes that come from elsewhere, as they are read before they are written, and bytes that go there: so much is
-        moved, and more where caches are too small. Of an array that is both read and written, what comes first in the
-        text decides. Arrays that are allocated in the nest do not count.
+        Bytes that come from elsewhere, as they are certainly read before they are written, and bytes that go there: so
+        much is moved at least, and more where caches are too small. Arrays that are allocated in the nest do not count.
     at_most
         The arrays of which the bytes are upper bounds, as data decides which elements it is.
     is_counted_by_run
         Whether the work was counted while it ran, because data decides how often something in it runs.
     level
-        Which of the caches holds what it touches, or memory.
+        The cache, or the memory, from which it takes longest to move what the nearer ones cannot hold.
     seconds_at_best
-        What this machine would take at least for so many operations, and to move so many bytes from that level.
+        What this machine would take at least for so many operations, and to move so many bytes. Arrays of which it is
+        not certain how much is touched are left out.
     bound
         "compute" or "memory": which of both takes longer.
     """
@@ -118,7 +120,10 @@ class Measured(FrozenValue):
 
     @property
     def share(self) -> float:
-        """Which part of the speed that this machine allows is reached: the height below the roofline, up to 1."""
+        """Which part of the speed that this machine allows is reached: the height below the roofline, up to 1.
+
+        It is more only where the roof was measured too low, as others were busy: then it is measured again.
+        """
         return self.seconds_at_best / self.seconds if self.seconds else 0.0
 
 
@@ -141,6 +146,8 @@ class Profile(ShownAsText):
         The whole call, without what Python does before and after it.
     rooflines
         What this machine can do, by the number of threads.
+    others
+        How many cores other processes used on average meanwhile.
     """
 
     kernel: str
@@ -149,6 +156,7 @@ class Profile(ShownAsText):
     nests: tuple[Measured, ...]
     whole: Measured
     rooflines: Mapping[int, Roofline] = field(repr=False)
+    others: float = 0.0
 
     @property
     def seconds_beside(self) -> float:
@@ -196,11 +204,19 @@ def profile(
         by_run, known.whole = while_running(everywhere, run)
         for nest, work in zip(nests.found, by_run, strict=True):
             if nest.op in known.why:
-                known.work[nest.op] = work
+                known.work[nest.op] = known.needed[nest.op] = work
     once = runner.run()[0] * 1e-9  # it counts for no time: the others find all in place, in memory and in caches
     times = repeats or min(max(int(LONG_ENOUGH / max(once, 1e-9)), FEWEST), MOST)
+    watch = Watch()
     taken = [runner.run() for _ in tracked(range(times), f"measuring {program.func.symbol}")]
-    return _profile(program, call, nests.found, known, taken)
+    others = watch.others()
+    threads = most_threads() if any(nest.is_parallel for nest in nests.found) else 1
+    found = _profile(program, call, nests.found, known, taken, {n: roofline(n) for n in {1, threads}}, others)
+    is_above = any(nest.share > 1 for nest in (*found.nests, found.whole))
+    if is_above or (others <= QUIET and any(roof.is_doubtful for roof in found.rooflines.values())):
+        again = {n: roofline(n, again=True) for n in found.rooflines}
+        found = _profile(program, call, nests.found, known, taken, again, others)
+    return found
 
 
 class Call:
@@ -270,30 +286,39 @@ class _Runner:
 
 
 def _profile(
-    program: Program, call: Call, nests: Sequence[Nest], known: Counted, taken: Sequence[Sequence[int]]
-) -> Profile:
-    whole = joined(known.footprints.values())
-    threads = most_threads() if any(nest.is_parallel for nest in nests) else 1
-    rooflines = {count: roofline(count) for count in {1, threads}}
+    program: Program, call: Call, nests: Sequence[Nest], known: Counted, taken: Sequence[Sequence[int]],
+    rooflines: Mapping[int, Roofline], others: float,
+) -> Profile:  # fmt: skip
+    whole, threads = joined(known.footprints.values()), max(rooflines)
 
     def measured(
-        name: str, where: Location | None, clock: int, count: int, work: Work, of: Touched, *, by_run: bool
+        name: str,
+        where: Location | None,
+        clock: int,
+        count: int,
+        work: Work,
+        needed: Work,
+        of: Touched,
+        *,
+        by_run: bool,
     ) -> Measured:
         nanoseconds = [numbers[2 * clock] for numbers in taken]
         seconds, fastest, runs = median(nanoseconds) * 1e-9, min(nanoseconds) * 1e-9, taken[-1][2 * clock + 1]
-        return _measured(name, where, seconds, fastest, runs, work, of, rooflines[count], by_run=by_run)
+        return _measured(name, where, seconds, fastest, runs, work, needed, of, rooflines[count], by_run=by_run)
 
     rows = []
-    total = Work(known.beside)
+    total, least = Work(known.beside), Work(known.beside)
     for clock, nest in enumerate(nests, 1):
         work = known.work[nest.op] or Work()
-        total += work
+        needed = known.needed.get(nest.op, work)
+        total, least = total + work, least + needed
         count = threads if nest.is_parallel else 1
         of = summary(known.footprints[nest.op])
-        rows.append(measured(nest.name, nest.op.location, clock, count, work, of, by_run=nest.op in known.why))
+        rows.append(measured(nest.name, nest.op.location, clock, count, work, needed, of, by_run=nest.op in known.why))
     name, location = program.func.symbol, program.func.location
-    entire = measured(name, location, 0, threads, known.whole or total, summary(whole), by_run=bool(known.why))
-    return Profile(name, call.sizes, len(taken), tuple(rows), entire, rooflines)
+    work = known.whole or total
+    entire = measured(name, location, 0, threads, work, least, summary(whole), by_run=bool(known.why))
+    return Profile(name, call.sizes, len(taken), tuple(rows), entire, rooflines, others)
 
 
 def _measured(
@@ -303,14 +328,13 @@ def _measured(
     fastest: float,
     runs: int,
     work: Work,
+    needed: Work,
     of: Touched,
     roof: Roofline,
     *,
     by_run: bool,
 ) -> Measured:
-    level = roof.level(of.together)
-    computing = sum(count / roof.flops.get(type, roof.flops["f32"]) for type, count in flops_by_type(work).items())
-    moving = of.moved / level.bandwidth
+    computing, (moving, level) = computing_at_best(needed, roof), roof.moving(of.fetched, of.stored)
     return Measured(
         name=name,
         location=location,
@@ -318,7 +342,7 @@ def _measured(
         fastest=fastest,
         runs=runs,
         threads=roof.threads,
-        flops=flops(work),
+        flops=flops(needed),
         functions=functions(work),
         integer_operations=integer_operations(work),
         work=dict(work),
@@ -328,7 +352,12 @@ def _measured(
         bytes_moved=of.moved,
         at_most=of.at_most,
         is_counted_by_run=by_run,
-        level=level.name,
+        level=level,
         seconds_at_best=max(computing, moving),
         bound="compute" if computing > moving else "memory",
     )
+
+
+def computing_at_best(work: Work, roof: Roofline) -> float:
+    """The seconds that so many floating-point operations take at least."""
+    return sum(count / roof.flops.get(type, roof.flops["f32"]) for type, count in flops_by_type(work).items())

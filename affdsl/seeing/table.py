@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from affdsl.seeing.profile import Measured, Profile
 
 HEAD = ("nest", "line", "time", "share", "runs", "flop", "GFLOP/s", "moved", "GB/s", "flop/B", "of the roof", "bound")
-ABOVE = 1.05
-"""A larger share of the roof is none that a measurement explains."""
+ABOVE = 1.005
+"""A larger share of the roof is shown as more than 100 %."""
+BUSY = 0.3
+"""Of so many cores that others use it is said that times suffer."""
 _LEFT = 2
 """So many columns are texts, which begin at the left."""
 
@@ -56,13 +58,17 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds * 1e9:.0f} ns"
 
 
+def _called(nest: Measured, of: Profile) -> str:
+    return "whole call" if nest is of.whole else nest.name
+
+
 def _row(nest: Measured, of: Profile) -> tuple[str, ...]:
     at_most = "<= " if nest.at_most else ""
     bound = nest.level if nest.bound == "memory" else "compute"
     if nest.threads > 1:
         bound += f", {nest.threads} threads"
     return (
-        nest.name if nest is not of.whole else "whole call",
+        _called(nest, of),
         "" if nest.location is None else str(nest.location),
         seconds_text(nest.seconds),
         _percent(nest.seconds, of.whole.seconds),
@@ -87,8 +93,17 @@ def _notes(of: Profile) -> Iterator[str]:
         rates = [f"{rate * 1e-9:.0f} GFLOP/s of {kind}" for kind, rate in roof.flops.items() if kind in types]
         levels = [f"{level.name} {level.bandwidth * 1e-9:.0f} GB/s" for level in roof.levels]
         yield f"The roof of {threads} thread{'s' * (threads > 1)}: {', '.join((*rates, *levels))}."
-    if any(nest.share > ABOVE for nest in rows):
-        yield "Some is above the roof, as others were busy when that was measured: roofline(threads, again=True)."
+    doubtful = max((roof.others for roof in of.rooflines.values() if roof.is_doubtful), default=0.0)
+    if doubtful:
+        yield (
+            f"The roof is doubtful: others used {doubtful:.1f} cores while it was measured. "
+            "The next profile on a quiet machine measures it again."
+        )
+    above = [_called(nest, of) for nest in rows if nest.share > ABOVE]
+    if above:
+        yield f"Above the roof, which was measured again for that: {'; '.join(above)}. So it is still measured too low."
+    if of.others > BUSY:
+        yield f"Others used {of.others:.1f} cores while this ran, so it took longer than on a quiet machine."
     by_run = [nest.name for nest in of.nests if nest.is_counted_by_run]
     if by_run:
         yield f"Counted while it ran, as data decides how often something is done: {'; '.join(by_run)}."
@@ -101,7 +116,7 @@ def _notes(of: Profile) -> Iterator[str]:
         yield f"{_number(of.whole.integer_operations)} operations on integers."
     kinds = {kind for kind, _ in of.whole.work}
     if of.whole.bound == "compute" and {"mulf", "addf"} <= kinds and "fma" not in kinds:
-        yield "Products and sums are apart, as they round: without contract=True half of the roof is the most."
+        yield "Products and sums are apart, as they round: contract=True may make one operation of both."
 
 
 def _percent(part: float, whole: float) -> str:

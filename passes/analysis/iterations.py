@@ -89,6 +89,7 @@ class Iterations:
         module: func.Module,
         known: Mapping[Value, int] | None = None,
         shapes: Mapping[Value, Sequence[int]] | None = None,
+        most: int | None = None,
     ) -> None:
         self.known = dict(known or {})
         """The numbers that arguments of the function that is called have."""
@@ -99,7 +100,7 @@ class Iterations:
         self._bound = {v for f in module.functions for op in walk(f) for v in op.binds()}
         self._roots: dict[Value, frozenset[Value]] = {}
         self._needed: dict[int, tuple[Block, frozenset[Value]]] = {}
-        self._told_apart = 0
+        self._told_apart, self._most = 0, most
 
     def work(self, block: Block, lanes: Lanes) -> Work:
         """What a block does, in all lanes, with all that is inside of it.
@@ -353,8 +354,9 @@ class Iterations:
     def tell_apart(self, count: int) -> None:
         """So many iterations more are told apart. Raises UncountedError where that would take too long."""
         self._told_apart += count
-        if self._told_apart > MOST:
-            raise UncountedError(f"there are more than {MOST} iterations that differ")
+        most = MOST if self._most is None else self._most
+        if self._told_apart > most:
+            raise UncountedError(f"there are more than {most} iterations that differ")
 
     def branches(self, op: Op, lanes: Lanes) -> list[tuple[Block, Lanes]]:
         """The blocks of a condition, each with the lanes in which it runs."""

@@ -14,12 +14,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import MemRefType, VectorType
 from affdsl.passes.analysis.boxes import width_of
-from affdsl.passes.analysis.iterations import Iterations, Lanes, Numbers, Range, UncountedError
+from affdsl.passes.analysis.iterations import Iterations, Lanes, Numbers, Range, UncountedError, one
 
 Step: TypeAlias = "tuple[Op, Block]"
 """An operation with a block, or a call, and the block that is entered."""
@@ -34,7 +35,10 @@ class Touched:
     read, written, together
         The bytes that are read, those that are written, and those of which either is true.
     moved
-        The bytes that must come from elsewhere, because they are read before they are written, and those that go there.
+        The bytes that must come from elsewhere, because they are certainly read before they are written, and those that
+        go there.
+    fetched, stored
+        Both apart, without the arrays of which it is not certain how much of them is touched.
     at_most
         The names of the arrays of which these are upper bounds, because data or a mask decides which elements it is.
     """
@@ -43,7 +47,28 @@ class Touched:
     written: int = 0
     together: int = 0
     moved: int = 0
+    fetched: int = 0
+    stored: int = 0
     at_most: tuple[str, ...] = ()
+
+
+class Access(FrozenValue):
+    """One of an array: whether it reads or writes, which elements, and the loops and conditions around it."""
+
+    kind: str
+    subscripts: tuple[Affine | int, ...] | None
+    path: tuple[Step, ...]
+    matters: frozenset[Value]
+    """What decides which elements it touches."""
+
+
+def _runs_before(first: Access, later: Access) -> bool:
+    """Whether all that an access does in the first iteration of the loops around both is all that it ever does."""
+    common = [a[0] for a, b in zip(first.path, later.path, strict=False) if a[0] is b[0]]
+    loops = [op for op in common if any(op.binds())]
+    if loops and any(isinstance(op, func.Call) for op in common):
+        return False  # its subscripts are not in terms of their counters
+    return not any(first.matters.intersection(op.binds()) for op in loops)
 
 
 @dataclass
@@ -54,10 +79,25 @@ class ArrayRuns:
     size: int
     width: int
     runs: dict[str, list[tuple[Numbers, Numbers]]] = field(default_factory=lambda: {"read": [], "write": []})
-    first: str = ""
+    accesses: list[Access] = field(default_factory=list)
     is_exact: bool = True
     is_inside: bool = False
     """Whether it is allocated in the loop, so that nothing of it comes from elsewhere."""
+
+    @property
+    def is_read_first(self) -> bool:
+        """Whether each element that is read and written is certainly read first: the store is an update, as in
+        A[i] += 1; or no loop is around both, or none that matters to what is read, and the reads stand before it."""
+        reads = [(k, each) for k, each in enumerate(self.accesses) if each.kind == "read"]
+        for k, write in enumerate(self.accesses):
+            before = [read for position, read in reads if position < k]
+            is_update = any(
+                read.subscripts == write.subscripts is not None and read.path == write.path for read in before
+            )
+            are_before = len(before) == len(reads) and all(_runs_before(read, write) for read in before)
+            if write.kind == "write" and not (is_update or are_before):
+                return False
+        return True
 
 
 Footprint: TypeAlias = dict[Value, ArrayRuns]
@@ -79,6 +119,11 @@ def touched(
     return found
 
 
+def iterations_of(of: Iterations, path: Sequence[Step], values: Iterable[Value]) -> Lanes:
+    """The iterations at the end of a path in which some values differ. Raises UncountedError where data decides."""
+    return _Touching(of, {})._lanes(path, values, (), one())[0]
+
+
 def joined(footprints: Iterable[Footprint]) -> Footprint:
     """What is touched by one after the other."""
     found: Footprint = {}
@@ -87,7 +132,7 @@ def joined(footprints: Iterable[Footprint]) -> Footprint:
             other = found.setdefault(value, ArrayRuns(value, array.size, array.width))
             for kind, runs in array.runs.items():
                 other.runs[kind] += runs
-            other.first = other.first or array.first
+            other.accesses += array.accesses
             other.is_exact = other.is_exact and array.is_exact
             other.is_inside = other.is_inside or array.is_inside
     return found
@@ -106,7 +151,10 @@ def summary(footprint: Footprint) -> Touched:
         total.written += written
         total.together += together
         if not array.is_inside:
-            total.moved += written + (read if array.first == "read" else together - written)
+            fetched = read if array.is_read_first else together - written
+            total.moved += written + fetched
+            if array.is_exact:
+                total.fetched, total.stored = total.fetched + fetched, total.stored + written
         if not array.is_exact:
             inexact.append(array.value.hint.removeprefix("%") or "an array")
     total.at_most = tuple(dict.fromkeys(inexact))
@@ -136,21 +184,21 @@ class _Touching:
                     self._array(op.result, start).is_inside = True
                 return
             case memref.Copy():
-                self._whole(op.source, "read", start, arrays)
-                self._whole(op.target, "write", start, arrays)
+                self._whole(op.source, "read", path, start, arrays)
+                self._whole(op.target, "write", path, start, arrays)
                 return
             case affine.DmaStart() | memref.DmaStart():
-                self._whole(op.source, "read", start, arrays, exact=False)
-                self._whole(op.target, "write", start, arrays, exact=False)
+                self._whole(op.source, "read", path, start, arrays, exact=False)
+                self._whole(op.target, "write", path, start, arrays, exact=False)
                 return
         for kind, array, index, width, clipped, exact in accesses_of(op):
             if width is None:
-                self._whole(array, kind, start, arrays, exact=False)
+                self._whole(array, kind, path, start, arrays, exact=False)
                 continue
             try:
                 self._access(kind, array, index, width, clipped, path, start, arrays)
             except UncountedError:
-                self._whole(array, kind, start, arrays, exact=False)
+                self._whole(array, kind, path, start, arrays, exact=False)
                 continue
             if not exact:
                 self._array(self.of.root(array, arrays), start).is_exact = False
@@ -166,15 +214,16 @@ class _Touching:
         return self.found[root]
 
     def _whole(
-        self, array: Value, kind: str, start: Lanes, arrays: Mapping[Value, Value], *, exact: bool = True
-    ) -> None:
+        self, array: Value, kind: str, path: tuple[Step, ...], start: Lanes, arrays: Mapping[Value, Value], *,
+        exact: bool = True,
+    ) -> None:  # fmt: skip
         """An access to a whole array, or to some of its elements that are not known."""
         root = self.of.base(array, arrays)
         try:
             of = self._array(root, start)
         except UncountedError:
             return  # a view of which nothing is known, or an array whose size data decides: it is allocated here
-        of.first = of.first or kind
+        of.accesses.append(Access(kind, None, path, frozenset()))
         of.is_exact = of.is_exact and exact
         of.runs[kind].append((np.zeros(1, np.int64), np.array([of.size])))
 
@@ -191,7 +240,9 @@ class _Touching:
         lanes, free = self._lanes(path, [v for e in index for v in e.values()], index, start)
         if not lanes.total:
             return
-        of.first = of.first or kind
+        bounds = (_own(self.of, each) for each, _ in path)
+        matters = self.of.roots(v for e in index for v in e.values()).union(*bounds)
+        of.accesses.append(Access(kind, (*index, width), tuple(path), matters))
         sizes = self.of.sizes(root, start)
         flat, last = np.zeros(lanes.often.shape, np.int64), np.zeros(lanes.often.shape, np.int64)
         steps = 0
