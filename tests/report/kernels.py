@@ -71,6 +71,12 @@ def repeated(A: af.f64[N, N], B: af.f64[N, N], steps: af.index):
             A[i, j] = B[i, j]
 
 
+@af.kernel
+def flat(A: af.f64[M * N], m: M, n: N):
+    with af.for_(M) as i, af.for_(N) as j:
+        A[i * N + j] += 1.0
+
+
 LEVELS = (
     Level("L1", 32 << 10, 1e11),
     Level("L2", 512 << 10, 5e10),

@@ -10,7 +10,7 @@ from affdsl.report import packages
 from affdsl.report.loops import source_loops
 from affdsl.report.subject import subject
 from affdsl.report.times import times
-from tests.report.kernels import arguments, divided, repeated, seidel, summed
+from tests.report.kernels import arguments, divided, flat, repeated, seidel, summed
 from tests.report.page import Page
 
 
@@ -98,6 +98,13 @@ def test_what_is_wrong_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(packages, "importlib", type("importlib", (), {"import_module": staticmethod(missing)}))
     with pytest.raises(af.ProgramError, match=r"(?s)a report needs jinja2, which is not installed.*affdsl\[report\]"):
         summed.report(tmp_path / "page.html")
+
+
+def test_sizes_that_are_arguments():
+    assert subject(flat, (), {"M": 3, "N": 4}).call.values[0].shape == (12,)
+    of = subject(flat, (), {})
+    assert of.sizes == {"M": 1000, "N": 1000}
+    assert of.assumed == ("M", "N")
 
 
 def test_loops_inside_of_a_sequential_one_are_measured_by_themselves():
