@@ -140,7 +140,7 @@ def _inside(of: Subject, found: Times) -> dict[Value, float]:
 
     They are measured in one more run; nothing where there is one loop, or where clocks would take most of the time.
     """
-    if found.profile is None:
+    if found.profile is None or not found.nests:
         return {}
     nest, whole = max(zip(of.nests.found, found.nests, strict=True), key=lambda pair: pair[1].seconds)
     loops = [each for each in own_ops(nest.op) if isinstance(each, Loop)]
