@@ -292,7 +292,7 @@ def _time(time: LoopTime | None, found: Times) -> str:
     if found.unknown:
         return "how long is not known"
     if time is None or not time.seconds:
-        return "no time of its own"
+        return "no time of its own" if found.whole else "how long is not known"
     about = "" if found.is_measured and not time.is_split else "about "
     by = "measured" if found.is_measured else "by the model"
     return f"{about}{seconds_text(time.seconds)}, {time.share:.0%} of the call, with what is inside of it ({by})"

@@ -84,10 +84,10 @@ def _usual(kernel: Kernel) -> dict[str, int]:
     shapes = [p.type.shape for p in program.parameters if isinstance(p.type, ArrayType)]
     used = {v for shape in shapes for e in shape for v in e.values()}
     symbols = [*program.sizes, *(p.symbol for p in program.parameters)]
-    own = dict(zip(program.func.args, symbols, strict=True))
-    defaults = {p.name for p in program.parameters if p.default is not None}
-    indices = [v for v in program.func.args if isinstance(v.type, IndexType) and v.hint not in defaults]
-    return {v.hint: SIZE if own[v] in used else STEPS for v in indices}
+    has_default = [*(False for _ in program.sizes), *(p.default is not None for p in program.parameters)]
+    arguments = zip(program.func.args, symbols, has_default, strict=True)
+    indices = [(v, symbol) for v, symbol, given in arguments if isinstance(v.type, IndexType) and not given]
+    return {v.hint: SIZE if symbol in used else STEPS for v, symbol in indices}
 
 
 def _zeros(kernel: Kernel, names: Mapping[str, int]) -> tuple[object, ...]:
@@ -102,6 +102,8 @@ def _zeros(kernel: Kernel, names: Mapping[str, int]) -> tuple[object, ...]:
                 what = f"cannot report on {kernel.name} for {dict(names)}: {p.name} would have shape {shape}"
                 raise problem(ProgramError, what)
             given.append(np.zeros(shape, part.dtype))
+        elif p.symbol is not None:
+            given.append(symbols[p.symbol])
         elif p.name in names:
             given.append(names[p.name])
         else:

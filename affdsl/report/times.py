@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from affdsl.codegen.jit import has_vectors
 from affdsl.codegen.native import native_target
 from affdsl.codegen.roofline import Roofline, most_threads, roofline
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
 from affdsl.optimize.forecast import forecast
 from affdsl.optimize.machine import measured
 from affdsl.optimize.model.cost import Computing, Model
@@ -18,10 +22,11 @@ from affdsl.optimize.model.schedules import lines_begin
 from affdsl.passes.analysis.iterations import Lanes, UncountedError, one
 from affdsl.passes.analysis.touched import summary
 from affdsl.passes.analysis.work import flops, flops_by_type
-from affdsl.report.loops import Origin, SourceLoop
+from affdsl.report.loops import Origin, SourceLoop, own_ops
 from affdsl.report.subject import Subject
 from affdsl.seeing.counting import Counted, counted
-from affdsl.seeing.nests import Nest
+from affdsl.seeing.loop_names import Loop, counters
+from affdsl.seeing.nests import Nest, nests_of
 from affdsl.seeing.profile import Profile, profile
 
 
@@ -126,8 +131,37 @@ def times(of: Subject, sources: Sequence[SourceLoop]) -> Times:
         found.rooflines = {n: roofline(n) for n in threads | {1}}
         found.nests = _expected(of, found)
         found.whole = sum(each.seconds for each in found.nests)
-    _divide(of, found, sources)
+    _divide(of, found, sources, _inside(of, found))
     return found
+
+
+def _inside(of: Subject, found: Times) -> dict[Value, float]:
+    """Seconds of the loops right inside of the nest that takes longest, by their counters, where that is sequential.
+
+    They are measured in one more run; nothing where there is one loop, or where clocks would take most of the time.
+    """
+    if found.profile is None or not found.nests:
+        return {}
+    nest, whole = max(zip(of.nests.found, found.nests, strict=True), key=lambda pair: pair[1].seconds)
+    loops = [each for each in own_ops(nest.op) if isinstance(each, Loop)]
+    if not isinstance(nest.op, affine.For | scf.For) or len(loops) < 2 or nest.callees:
+        return {}
+    module, inside = of.running.module, nest.names[nest.op.iv]
+    given = tuple(of.call.values)
+    looked = profile(of.running.program, of.running.guarding, given, {}, FEW, inside=inside)
+    width = native_target().width if has_vectors(module) else None
+    pairs = zip(nests_of(module, width=width, inside=inside).found, looked.nests, strict=True)
+    inner = {iv: each for own, each in pairs for iv in counters(own.op)}
+    if sum(each.runs for each in inner.values()) * CLOCK > MOST_OF_CLOCKS * whole.seconds:
+        return {}
+    scale = whole.seconds / sum(each.seconds for each in inner.values())
+    return {iv: each.seconds * min(scale, 1.0) for iv, each in inner.items()}
+
+
+FEW = 5
+"""How often a call is measured to divide the time of a nest."""
+CLOCK, MOST_OF_CLOCKS = 5e-8, 0.1
+"""Seconds that a clock takes, about, each time it starts and stops; and which part of the time clocks may take."""
 
 
 def _expected(of: Subject, found: Times) -> list[NestTime]:
@@ -178,8 +212,11 @@ class _Recording(Computing):
         return cycles
 
 
-def _divide(of: Subject, found: Times, sources: Sequence[SourceLoop]) -> None:
-    """Give each loop of the source its part of the nests: by the model, where several loops share a nest."""
+def _divide(of: Subject, found: Times, sources: Sequence[SourceLoop], inside: Mapping[Value, float]) -> None:
+    """Give each loop of the source its part of the nests: by the model, where several loops share a nest.
+
+    What is measured `inside` of a nest is taken as it is.
+    """
     origin, module = Origin(sources), of.nests.module
     machine = measured(native_target(), roofline(1))
     model = Model(module, {**of.call.known, **lines_begin(module)}, of.call.shapes, machine)
@@ -192,12 +229,13 @@ def _divide(of: Subject, found: Times, sources: Sequence[SourceLoop]) -> None:
             recording.op(nest.op, one())
         cycles = recording.found
         whole = cycles.get(nest.op, 0.0)
+        known = _as_measured(nest.op, cycles, whole / time.seconds if time.seconds else 0.0, inside)
         for op, own in _roots(nest.op, origin):
             part = cycles.get(op, 0.0) / whole if whole else float(op is nest.op)
             seconds[own.key] += time.seconds * part
             if time.seconds * part and time not in nests_of.get(own.key, ()):
                 nests_of.setdefault(own.key, []).append(time)
-            split |= {own.key} if part < ALL_OF_IT else set()
+            split |= {own.key} if part < ALL_OF_IT and op not in known else set()
         for op, own in _all(nest.op, origin):
             cost = (cycles.get(op, 0.0) / whole if whole else 1.0) * (time.seconds or 1e-12)
             if own.key not in best or cost > best[own.key]:
@@ -211,6 +249,18 @@ def _divide(of: Subject, found: Times, sources: Sequence[SourceLoop]) -> None:
 
 ALL_OF_IT = 0.97
 """A loop with such a part of the cycles of its nest has its time."""
+
+
+def _as_measured(nest: Op, cycles: dict[Op, float], rate: float, inside: Mapping[Value, float]) -> set[Op]:
+    """Scale the cycles of the loops that were measured, with those of what is in them; gives these loops."""
+    found: set[Op] = set()
+    for op in own_ops(nest):
+        seconds = next((inside[iv] for iv in counters(op) if iv in inside), None)
+        if seconds is not None and cycles.get(op):
+            scale = seconds * rate / cycles[op]
+            cycles.update({each: cycles[each] * scale for each in walk(op) if each in cycles})
+            found.add(op)
+    return found
 
 
 def _roots(op: Op, origin: Origin) -> list[tuple[Op, SourceLoop]]:

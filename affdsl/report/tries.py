@@ -13,6 +13,7 @@ from affdsl.report.causes import Cause
 from affdsl.report.loops import is_parallel, loops_of
 from affdsl.report.rewrites import NARROW, WIDE, Convert, ignoring_nan, of_other_type, selecting, transposed
 from affdsl.report.verdicts import Verdict
+from affdsl.seeing.loop_names import Loop
 
 PERMISSION = {"sum": "reassociate", "division": "reciprocal", "function": "approximate", "product": "contract"}
 """What has to be allowed for a cause to go."""
@@ -37,7 +38,7 @@ class Try(Frozen):
     Attributes
     ----------
     kind
-        "optimize", "permission", "threads", "rewrite", "type" or "layout".
+        "optimize", "permission", "fuse", "threads", "rewrite", "type" or "layout".
     code
         What the user would write: exactly that is timed.
     why
@@ -118,6 +119,7 @@ class _Tries:
         if not self.kernel.is_derived:
             yield self._optimize()
         yield from self._permissions()
+        yield from self._fused()
         yield from self._rewrites()
         yield from self._layouts()
         yield from self._types()
@@ -149,6 +151,23 @@ class _Tries:
             why,
             lambda: Made(self._optimized(self.written)),
             tuple(gone),
+        )
+
+    def _fused(self) -> Iterator[Try]:
+        if sum(isinstance(op, Loop) for op in self.written.func.body) < 2:
+            return
+
+        def make() -> Made | None:
+            fused = self.written.fuse()
+            return None if fused.module is self.written.module else Made(self._optimized(fused))
+
+        yield Try(
+            "fuse",
+            "fuse() first",
+            f"fast = {self.name}.fuse().optimize({self._spelled()})",
+            "Nests that read what others have made run as one, where that is legal: less is kept and moved in between. "
+            "Not a bit changes.",
+            make,
         )
 
     def _permissions(self) -> Iterator[Try]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from affdsl.codegen.errors import ToolchainError
 from affdsl.frozen import Frozen
@@ -62,6 +63,7 @@ class _Facts(Frozen):
     origin: Origin
     parallel: frozenset[str]
     vectors: Mapping[str, int]
+    together: Mapping[str, int]
     became: Mapping[str, tuple[Op, ...]]
     names: Mapping[str, tuple[str, ...]]
     steps: Mapping[str, tuple[str, ...]]
@@ -100,7 +102,7 @@ def _facts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: Asse
     became: dict[str, list[Op]] = {}
     called: dict[str, list[str]] = {}
     parallel: set[str] = set()
-    vectorized, steps = _by_steps(of, origin)
+    taken = _by_steps(of, origin)
     for op in loops_of(module):
         for iv in counters(op) or (None,):
             own = origin.of(op, iv)
@@ -115,17 +117,33 @@ def _facts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: Asse
         shown,
         origin,
         frozenset(parallel),
-        vectorized,
+        taken.vectors,
+        taken.together,
         {key: tuple(ops) for key, ops in became.items()},
         {key: tuple(each) for key, each in called.items()},
-        {key: tuple(dict.fromkeys(each)) for key, each in steps.items()},
+        {key: tuple(dict.fromkeys(each)) for key, each in taken.steps.items()},
     )
 
 
-def _by_steps(of: Subject, origin: Origin) -> tuple[dict[str, int], dict[str, list[str]]]:
-    """Of which loops of the source steps have made vectors that run in this call, with their lanes; and all steps."""
-    schedule = of.kernel.schedule
-    vectors, steps = dict[str, int](), dict[str, list[str]]()
+@dataclass
+class _Taken:
+    """What steps have done to loops of the source that run in this call, by the keys of these.
+
+    Attributes
+    ----------
+    vectors, together
+        How many iterations are lanes of vectors, or run statement by statement.
+    steps
+        The verbs of all steps.
+    """
+
+    vectors: dict[str, int] = field(default_factory=dict)
+    together: dict[str, int] = field(default_factory=dict)
+    steps: dict[str, list[str]] = field(default_factory=dict)
+
+
+def _by_steps(of: Subject, origin: Origin) -> _Taken:
+    schedule, found = of.kernel.schedule, _Taken()
     before = None if schedule is None else schedule.history[0]
     running = {iv for op in loops_of(of.running.module) for iv in counters(op)}
     for step in () if schedule is None else schedule.steps:
@@ -135,11 +153,12 @@ def _by_steps(of: Subject, origin: Origin) -> tuple[dict[str, int], dict[str, li
             for iv in counters(op) if isinstance(op, Loop) else ():
                 own = origin.of(op, iv) if iv in named else None
                 if own is not None:
-                    steps.setdefault(own.key, []).append(step.call.verb)
-                    if step.call.verb == "vectorize" and iv in running:
-                        vectors[own.key] = _width(step.call.arguments[1])
+                    found.steps.setdefault(own.key, []).append(step.call.verb)
+                    counts = {"vectorize": found.vectors, "unroll_jam": found.together}.get(step.call.verb)
+                    if counts is not None and iv in running:
+                        counts[own.key] = _width(step.call.arguments[1])
         before = step
-    return vectors, steps
+    return found
 
 
 def _width(lanes: object) -> int:
@@ -175,6 +194,9 @@ def _verdict(loop: SourceLoop, why: tuple[Cause, ...], facts: _Facts, known: Par
         _slow_on_vectors(why, tags, said)
     elif loop.is_innermost:
         _innermost(loop, why, facts, tags, said)
+    elif loop.key in facts.together:
+        tags.append(f"{facts.together[loop.key]} together")
+        said.append(f"{facts.together[loop.key]} of its iterations run together, statement by statement.")
     elif loop.key not in facts.parallel:
         _around(known, tags, said)
     longest = max(time.nests, key=lambda nest: nest.seconds, default=None) if time is not None else None

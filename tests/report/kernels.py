@@ -62,6 +62,21 @@ def seidel(A: af.f64[N, N], steps: af.index):
         A[i, j] = (A[i - 1, j] + A[i, j - 1] + A[i + 1, j]) * 0.25
 
 
+@af.kernel
+def repeated(A: af.f64[N, N], B: af.f64[N, N], steps: af.index):
+    with af.for_(steps) as t:  # noqa: F841
+        with af.for_(1, N - 1) as i, af.for_(1, N - 1) as j:
+            B[i, j] = (A[i - 1, j] + A[i + 1, j]) * 0.5
+        with af.for_(1, N - 1) as i, af.for_(1, N - 1) as j:
+            A[i, j] = B[i, j]
+
+
+@af.kernel
+def flat(A: af.f64[M * N], m: M, n: N):
+    with af.for_(M) as i, af.for_(N) as j:
+        A[i * N + j] += 1.0
+
+
 LEVELS = (
     Level("L1", 32 << 10, 1e11),
     Level("L2", 512 << 10, 5e10),

@@ -8,7 +8,9 @@ import pytest
 import affdsl as af
 from affdsl.report import packages
 from affdsl.report.loops import source_loops
-from tests.report.kernels import arguments, divided, seidel, summed
+from affdsl.report.subject import subject
+from affdsl.report.times import times
+from tests.report.kernels import arguments, divided, flat, repeated, seidel, summed
 from tests.report.page import Page
 
 
@@ -96,3 +98,22 @@ def test_what_is_wrong_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(packages, "importlib", type("importlib", (), {"import_module": staticmethod(missing)}))
     with pytest.raises(af.ProgramError, match=r"(?s)a report needs jinja2, which is not installed.*affdsl\[report\]"):
         summed.report(tmp_path / "page.html")
+
+
+def test_sizes_that_are_arguments():
+    assert subject(flat, (), {"M": 3, "N": 4}).call.values[0].shape == (12,)
+    of = subject(flat, (), {})
+    assert of.sizes == {"M": 1000, "N": 1000}
+    assert of.assumed == ("M", "N")
+
+
+def test_loops_inside_of_a_sequential_one_are_measured_by_themselves():
+    random = np.random.default_rng(3)
+    of = subject(repeated, (random.random((60, 60)), random.random((60, 60)), 4), {})
+    sources = source_loops(repeated.module)
+    found = times(of, sources)
+    by_name = {loop.name: found.loops[loop.key] for loop in sources}
+    assert not by_name["t"].is_split
+    assert not by_name["i#1"].is_split
+    assert not by_name["i#2"].is_split
+    assert by_name["j#2"].seconds == pytest.approx(by_name["i#2"].seconds, rel=0.05)
