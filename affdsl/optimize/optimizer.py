@@ -75,7 +75,7 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
-    written, source = s, Source(s)
+    written, source = copy(s), Source(s)
     known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
     finished, small, is_shared = frozenset[str](), "", options.threads == 1
