@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,13 +20,13 @@ from affdsl.optimize.model.cost import Computing, Model
 from affdsl.optimize.model.schedules import lines_begin
 from affdsl.passes.analysis.iterations import Lanes, UncountedError, one
 from affdsl.passes.analysis.touched import summary
-from affdsl.passes.analysis.work import flops, flops_by_type
+from affdsl.passes.analysis.work import Work, flops
 from affdsl.report.loops import Origin, SourceLoop, own_ops
 from affdsl.report.subject import Subject
 from affdsl.seeing.counting import Counted, counted
 from affdsl.seeing.loop_names import Loop, counters
 from affdsl.seeing.nests import Nest, nests_of
-from affdsl.seeing.profile import Profile, profile
+from affdsl.seeing.profile import Profile, computing_at_best, profile
 
 
 class NestTime(Frozen):
@@ -183,15 +182,14 @@ def _expected(of: Subject, found: Times) -> list[NestTime]:
 
 def _at_best(nest: Nest, work: Counted, roof: Roofline, seconds: float) -> NestTime:
     """A nest below the roofline."""
-    done, of = work.work.get(nest.op), summary(work.footprints.get(nest.op, {}))
-    level = roof.level(of.together)
-    computing = sum(n / roof.flops.get(type, roof.flops["f32"]) for type, n in flops_by_type(done or Counter()).items())
-    moving, all = of.moved / level.bandwidth, flops(done or Counter())
+    of, needed = summary(work.footprints.get(nest.op, {})), work.needed.get(nest.op) or Work()
+    computing, (moving, level) = computing_at_best(needed, roof), roof.moving(of.fetched, of.stored)
+    all = flops(needed)
     return NestTime(
         nest.name,
         seconds,
         max(computing, moving),
-        "computing" if computing > moving else level.name,
+        "computing" if computing > moving else level,
         roof.threads,
         all / of.moved if of.moved else 0.0,
         all / seconds if seconds else 0.0,
