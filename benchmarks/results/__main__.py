@@ -25,7 +25,7 @@ from threading import Timer
 import affdsl
 from benchmarks.ratchet.states import ROOT, working_tree
 from benchmarks.results import machine, page, plots
-from benchmarks.results.rows import Results, Row
+from benchmarks.results.rows import Results, Row, combined
 
 SUITES = tuple(page.SUITES)
 KNOWN = ROOT / "build" / "results"
@@ -41,6 +41,7 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer rounds")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument("--passes", type=int, default=1, help="how often all is measured; medians count (default: 1)")
     parser.add_argument("--suites", nargs="+", choices=SUITES, default=SUITES, help="measure these only, for now")
     parser.add_argument("--anew", action="store_true", help="forget what is known")
     parser.add_argument("--write", action="store_true", help="measure nothing: write what docs/results.json holds")
@@ -49,29 +50,35 @@ def main(words: Sequence[str] | None = None) -> int:
         write(Results.load(DATA))
         return 0
     about, tree = machine.about(), working_tree()
-    file = KNOWN / f"{tree.contents}-{machine.short(about)}-{'quick' if line.quick else 'all'}.jsonl"
-    if line.anew:
-        file.unlink(missing_ok=True)
+    stem = f"{tree.contents}-{machine.short(about)}-{'quick' if line.quick else 'all'}"
+    files = [KNOWN / f"{stem}-{number}.jsonl" for number in range(line.passes)]
     ends, missing = time.monotonic() + 60 * line.minutes, 0
-    for suite in line.suites:
-        missing += measured(suite, file, ends, quick=line.quick)
-    rows = read(file)
+    for number, file in enumerate(files):
+        if line.anew:
+            file.unlink(missing_ok=True)
+        for suite in line.suites:
+            if number == 0 or suite in page.TIMED:
+                missing += measured(suite, file, ends, quick=line.quick)
+    rows = combined([read(file) for file in files])
     if missing or {row.suite for row in rows} != set(SUITES):
         print(f"{missing or 'some'} programs are missing; the same command goes on with them")
         return 1
     order = {suite: place for place, suite in enumerate(SUITES)}
     load = f"{os.getloadavg()[2]:.1f}"  # of the last quarter of an hour
     about |= {"running meanwhile, in the mean": load, "affdsl": f"{affdsl.__version__}, commit {tree.name}"}
-    about |= {"command": command(quick=line.quick), "date": time.strftime("%Y-%m-%d", time.gmtime())}
+    about |= {
+        "command": command(quick=line.quick, passes=line.passes),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
     results = Results(about, sorted(rows, key=lambda row: order[row.suite]))
     results.save(DATA)
     write(Results.load(DATA))
     return 0
 
 
-def command(*, quick: bool) -> str:
+def command(*, quick: bool, passes: int) -> str:
     """What measures all of it again."""
-    return "python -m benchmarks.results" + " --quick" * quick
+    return "python -m benchmarks.results" + " --quick" * quick + f" --passes {passes}" * (passes > 1)
 
 
 def write(results: Results) -> None:

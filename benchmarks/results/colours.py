@@ -12,6 +12,8 @@ DARK = {INK: "#e6edf3", PAPER: "#131416", MUTED: "#7d8590", STRICT: "#58a6ff", A
 """What each colour is where the reader's page is dark. The picture brings its own background, so that it is readable
 wherever a page is of another opinion than the browser."""
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "affdsl", "font.family": "sans-serif", "font.size": 9}
+COLOURS = {"strict": STRICT, "allowed": ALLOWED}
+"""Of the rows."""
 
 
 def svg(figure: Figure, title: str) -> str:

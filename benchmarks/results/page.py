@@ -74,9 +74,6 @@ Every number here is printed by `{command}`, which also writes this page. A rati
 takes, the median over rounds in which all take turns: **above 1, affdsl is faster**. All run on one thread, and the
 time of the processor is what counts; what anybody needs to compile does not. Each result is compared with that of the
 loops as written."""
-NOISE = """\
-Whatever else runs on a machine takes its caches and its memory. Ratios of rounds in turns are hardly moved by that,
-single rows by some hundredths; milliseconds are."""
 
 
 def page(results: Results) -> str:
@@ -89,7 +86,7 @@ def page(results: Results) -> str:
         f"A row counts as slower below {BEHIND}: what is between that and 1 takes as long, as far as can be told here.",
         "## Where and when",
         "\n".join(machine(results)),
-        NOISE,
+        noise(results),
         "## Slower than peers",
         "\n".join(slower(results)),
     ]
@@ -97,6 +94,21 @@ def page(results: Results) -> str:
         parts += [f"## {about.title}", f"{about.what} Beside {about.peers}: `{about.command}`. {about.rows}"]
         parts.append("\n".join(verdicts(results) if suite == "patterns" else each(results, suite)))
     return "\n\n".join(parts) + "\n"
+
+
+def noise(results: Results) -> str:
+    """How far ratios of the same program are apart, where that is known."""
+    why = (
+        "Whatever else runs on a machine takes its caches and its memory, and some programs bear that less than others."
+    )
+    spreads = sorted(row.spread for row in results.rows if row.spread)
+    if not spreads:
+        return f"{why} Each was measured once, so single rows are to be read with care; means are less in danger."
+    middle, high = (spreads[round(share * (len(spreads) - 1))] - 1 for share in (0.5, 0.9))
+    return (
+        f"{why} All was measured several times, and medians are shown: from one time to another, ratios differed by "
+        f"{middle:.0%} or less in half of the rows, and by {high:.0%} or less in nine of ten."
+    )
 
 
 def table(results: Results) -> Iterator[str]:
@@ -146,7 +158,7 @@ def each(results: Results, suite: str) -> Iterator[str]:
     programs = names(found.values())
     size = next(iter(found.values())).size
     if suite == "polybench":
-        yield from (f"The sizes are {size}, the kind of memory is float64.", "")
+        yield from (f"The sizes are {size}.", "")
     yield from ("| | strict | peer | everything allowed | peer | ours, ms |", "|---|---|---|---|---|---|")
     for name in programs:
         strict, allowed = found.get((name, "strict")), found.get((name, "allowed"))

@@ -10,11 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from benchmarks.results import story
-from benchmarks.results.colours import ALLOWED, INK, MUTED, PAPER, SLOWER, STRICT, STYLE, svg
+from benchmarks.results.colours import COLOURS, INK, MUTED, PAPER, SLOWER, STYLE, svg
 from benchmarks.results.page import SUITES
 from benchmarks.results.rows import Results, names
 
-COLOURS = {"strict": STRICT, "allowed": ALLOWED}
 TICKS = (0.5, 1, 2, 4, 8, 16, 32)
 
 
@@ -63,7 +62,8 @@ def panel(axes: Axes, results: Results, suite: str) -> None:
     axes.set_xlim(-1, len(order))
     axes.set_xticks(range(len(order)), order, rotation=90, fontsize=6.5)
     about = SUITES[suite]
-    axes.set_title(f"{about.title}\nbeside {about.peers}\n{means(results, suite)}", color=INK, fontsize=8.5)
+    words = f"{about.title}\nbeside {about.peers}\n{means(results, suite)}"
+    axes.set_title(words, color=INK, fontsize=8.5, loc="right" if len(order) < 12 else "center")
     axes.set_facecolor(PAPER)
     axes.tick_params(colors=INK, length=2)
     axes.grid(axis="y", color=MUTED, alpha=0.35, linewidth=0.5)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from statistics import geometric_mean
+from statistics import geometric_mean, median
 from typing import Self
 
 ROWS = ("strict", "allowed")
@@ -27,6 +28,8 @@ class Row:
         Of a call of ours; 0 where that is not known.
     vectorized
         Who brings the loops onto vectors, where that is asked instead of times: `yes`, or what else is said of it.
+    spread
+        Where it was measured several times, how many times as much the largest ratio is as the least one.
     note
         Why there are no numbers, where there are none.
     """
@@ -38,6 +41,7 @@ class Row:
     ratios: Mapping[str, float] = field(default_factory=dict)
     milliseconds: float = 0.0
     vectorized: Mapping[str, str] = field(default_factory=dict)
+    spread: float = 0.0
     note: str = ""
 
     @property
@@ -53,7 +57,7 @@ class Row:
     def line(self) -> str:
         """The row as one line of JSON, which `of` reads."""
         found = asdict(self) | {"ratios": {name: short(each) for name, each in self.ratios.items()}}
-        found["milliseconds"] = short(self.milliseconds)
+        found |= {"milliseconds": short(self.milliseconds), "spread": short(self.spread)}
         return json.dumps({name: value for name, value in found.items() if value})
 
     @classmethod
@@ -87,6 +91,28 @@ class Results:
         """Read a file that `save` wrote."""
         found = json.loads(path.read_text("utf-8"))
         return cls(found["machine"], [Row(**each) for each in found["rows"]])
+
+
+def combined(passes: Sequence[Sequence[Row]]) -> list[Row]:
+    """What was measured in several passes as one: of each ratio, and of each time, the median."""
+    found: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for rows in passes:
+        for row in rows:
+            found[row.suite, row.name, row.row].append(row)
+    return [_middle(rows) for rows in found.values()]
+
+
+def _middle(rows: Sequence[Row]) -> Row:
+    timed = [row for row in rows if row.ratios]
+    if len(timed) < 2:
+        return next(iter(timed), rows[0])
+    ratios = {name: median(row.ratios[name] for row in timed if name in row.ratios) for name in timed[0].ratios}
+    if any(row.ratios.keys() != ratios.keys() for row in timed):  # of the best peer alone, which is not always the same
+        middle = median(row.ratio for row in timed)
+        ratios = {min(timed, key=lambda row: abs(row.ratio - middle)).best: middle}
+    every = [row.ratio for row in timed]
+    times = median(row.milliseconds for row in timed)
+    return replace(timed[0], ratios=ratios, milliseconds=times, spread=max(every) / min(every))
 
 
 def short(number: float) -> float:
