@@ -28,7 +28,6 @@ from affdsl.schedule.again import remembering
 from affdsl.schedule.loops import LoopRow, ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-
 WORDS: Mapping[str, str] = {
     "sweeps": "time steps, tile by tile",
     "across": "a table whose columns are used, copied as rows",
