@@ -91,7 +91,7 @@ class ShownTry:
 
 @dataclass(frozen=True)
 class ShownLine:
-    """A line of a column, in HTML; `stop` if the keyboard comes by."""
+    """A line of a column, in HTML; `stop` if it is where the Tab key enters the column: from there arrows move."""
 
     number: str
     html: str
@@ -149,6 +149,9 @@ def report(
         raise problem(
             ProgramTypeError, f"a report is written to a file, got {path!r}", 'as in report("out.html", a, b)'
         )
+    given: object = seconds
+    if not isinstance(given, int | float) or isinstance(given, bool) or not given >= 0:
+        raise problem(ProgramTypeError, f"seconds is {seconds!r}", "it is how long things are tried: 0 or more")
     for name in PACKAGES:
         package(name)
     made = Path(path)
@@ -349,13 +352,14 @@ def _next_note(of: Subject, came: Outcome, seconds: float) -> str:
 def _column(of: Column) -> ShownColumn:
     of_python = of.language == "python"
     html = coloured([line.text for line in of.lines], of.language)
+    first = next((line for line in of.lines if line.of), None)
     lines = tuple(
         ShownLine(
             str(line.number or ""),
             text,
             " ".join(line.of),
             line.of[0] if of_python and line.of else "",
-            bool(line.of),
+            line is first,
         )
         for line, text in zip(of.lines, html, strict=True)
     )
