@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import affdsl as af
-from affdsl.report.report import Report, reported
+from affdsl.report.report import reported
+from affdsl.report.shown import Report
 
 M, N = af.symbols("M N")
 ROUNDS, CALLS = 150, 4

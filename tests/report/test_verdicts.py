@@ -6,7 +6,7 @@ from affdsl.optimize.machine import usual
 from affdsl.optimize.roots import BOOK
 from affdsl.report.considered import WORDS, considered, usual_options
 from affdsl.report.loops import Origin, source_loops
-from affdsl.report.report import ranked
+from affdsl.report.ranking import ranked
 from affdsl.report.subject import subject
 from affdsl.report.times import times
 from affdsl.report.trials import Outcome, Tried
