@@ -55,6 +55,7 @@ bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.stencils
 	@$(BIN)/python -m benchmarks.fusion
 	@$(BIN)/python -m benchmarks.strided
+	@$(BIN)/python -m benchmarks.advice
 	@$(BIN)/python -m benchmarks.growth --seconds 0.3 --task parse print "translate --to=c" canonicalize affine-scalrep
 
 release: $(STAMP)-release

@@ -758,9 +758,10 @@ class Kernel(_Called[P, R]):
         path
             The file to write, as "out.html".
         arguments, keywords
-            Those of a call; or sizes by their names. A size that is not given is 1000.
+            Those of a call; or sizes by their names. A size that is not given is 1000. An argument of the kernel that
+            is called `seconds` is given by position.
         seconds
-            How long things are tried, about. What is left over then is named as not tried.
+            How long things are tried, about. What is left over then is named as not tried; with 0 nothing is tried.
 
         Raises
         ------
@@ -769,6 +770,8 @@ class Kernel(_Called[P, R]):
             such size; or if the file cannot be written.
         TypeError, ValueError
             As a call does, for arguments that do not fit.
+        ToolchainError
+            If there is no C compiler.
 
         >>> import affdsl as af, tempfile
         >>> N = af.symbols("N")
@@ -777,7 +780,7 @@ class Kernel(_Called[P, R]):
         ...     with af.for_(N) as i:
         ...         x[i] = x[i] / 3.0
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     page = scale.report(f"{folder}/scale.html", N=500)
+        ...     page = scale.report(f"{folder}/scale.html", N=500, seconds=0)
         ...     "a division by what stays the same" in page.read_text()
         True
         """

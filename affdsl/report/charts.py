@@ -12,8 +12,6 @@ from affdsl.report.times import NestTime
 
 INK, LINES = "#808a97", ("#3b82c4", "#c4803b")
 """Colours that can be read on a light page and on a dark one."""
-RANGE = 24
-"""So many points a roof is drawn with."""
 
 
 def roofline_chart(rooflines: Mapping[int, Roofline], nests: Sequence[NestTime], type: str) -> str:
@@ -30,13 +28,20 @@ def roofline_chart(rooflines: Mapping[int, Roofline], nests: Sequence[NestTime],
     axes.patch.set_alpha(0)
     low = min(0.03, *(nest.intensity / 2 for nest in shown))
     high = max(100.0, *(nest.intensity * 2 for nest in shown))
-    places = [low * (high / low) ** (k / (RANGE - 1)) for k in range(RANGE)]
     for (threads, roof), colour in zip(sorted(rooflines.items()), LINES, strict=False):
         top = roof.flops.get(type, roof.flops["f32"]) * 1e-9
         of = f"{threads} thread{'s' * (threads > 1)}"
         for level, dashes in zip(roof.levels, ("-", "--", "-.", ":"), strict=False):
-            heights = [min(top, place * level.bandwidth * 1e-9) for place in places]
-            axes.plot(places, heights, dashes, color=colour, linewidth=1.2, label=f"{level.name}, {of}")
+            slope = level.bandwidth * 1e-9
+            places = sorted({low, min(max(low, top / slope), high), high})  # where it bends
+            axes.plot(
+                places,
+                [min(top, place * slope) for place in places],
+                dashes,
+                color=colour,
+                linewidth=1.2,
+                label=f"{level.name}, {of}",
+            )
     for number, nest in enumerate(shown, 1):
         axes.plot([nest.intensity], [nest.flops_per_second * 1e-9], "o", color="#d0405c", markersize=6)
         place = (nest.intensity, nest.flops_per_second * 1e-9)

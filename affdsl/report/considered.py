@@ -28,6 +28,16 @@ from affdsl.schedule.again import remembering
 from affdsl.schedule.loops import LoopRow, ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+WORDS: Mapping[str, str] = {
+    "sweeps": "time steps, tile by tile",
+    "across": "a table whose columns are used, copied as rows",
+    "straight": "short loops as straight code",
+    "products": "products of matrices",
+    "outer": "a loop around others on vectors",
+    "vectors": "inner loops on vectors",
+}
+"""What the recipes are about."""
+
 
 class Row(FrozenValue):
     """One candidate; `taken` if it is the first that the model does not expect to be slower than without it."""
@@ -75,27 +85,28 @@ def _rows(
     yield Row(AS_WRITTEN, _time(s.kernel(), sizes, machine), "")
     taken = False
     for name, recipe in recipes.FOR_LOOPS.items():
+        called = f"{name}: {WORDS[name]}" if name in WORDS else name
         if monotonic() > end:
-            yield Row(name, "", "not looked at: out of time")
+            yield Row(called, "", "not looked at: out of time")
             continue
         try:
             made, notes = recipe(copy(s), row.names[0], options)
         except UnfitError as why:
-            yield Row(name, "", str(why) or "it does not fit")
+            yield Row(called, "", str(why) or "it does not fit")
         except (IllegalTransform, ScheduleError) as error:
-            yield Row(name, "", f"a step of it is refused: {in_one_line(error)}")
+            yield Row(called, "", f"a step of it is refused: {in_one_line(error)}")
         else:
             if not notes:
-                yield Row(name, "", "it does not fit")
+                yield Row(called, "", "it does not fit")
                 continue
             if made.module is s.module or not made.steps:
-                yield Row(name, "", "; ".join(map(str, notes)))
+                yield Row(called, "", "; ".join(map(str, notes)))
                 continue
             candidate = Candidate(name, made, s, tuple(notes), machine)
             is_first = not taken and not candidate.is_slower
             taken = taken or is_first
             ratio = f" ({candidate.ratio:.2g} times as long where all sizes are 300)" if candidate.ratio else ""
-            yield Row(name, _time(made.kernel(), sizes, machine) + ratio, "; ".join(map(str, notes)), is_first)
+            yield Row(called, _time(made.kernel(), sizes, machine) + ratio, "; ".join(map(str, notes)), is_first)
 
 
 def _time(kernel: Kernel, sizes: Mapping[str, int], machine: Machine) -> str:

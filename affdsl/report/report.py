@@ -5,11 +5,9 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from affdsl import __version__
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import ToolchainError
 from affdsl.codegen.native import native_target
@@ -21,21 +19,21 @@ from affdsl.optimize.machine import measured
 from affdsl.report.causes import Cause
 from affdsl.report.charts import roofline_chart
 from affdsl.report.columns import Column, Keys, assembly_of, c_of, mlir_of, python_of
-from affdsl.report.considered import ConsideredNest, considered, usual_options
+from affdsl.report.considered import considered, usual_options
 from affdsl.report.highlighting import coloured
 from affdsl.report.loops import source_loops
 from affdsl.report.packages import PACKAGES, package
+from affdsl.report.ranking import ranked
 from affdsl.report.rendering import rendered
+from affdsl.report.shown import Report, ShownCause, ShownColumn, ShownLine, ShownLoop
 from affdsl.report.subject import Subject, subject
-from affdsl.report.timeline import ShownStep, timeline
+from affdsl.report.timeline import timeline
 from affdsl.report.times import LoopTime, Times, times
-from affdsl.report.trials import BUDGET, Outcome, Tried, outcome
-from affdsl.report.tries import Try, allowed, threads_of, tries
+from affdsl.report.trials import BUDGET, Outcome, outcome
+from affdsl.report.tries import allowed, threads_of, tries
 from affdsl.report.verdicts import Verdict, hot_names, instructions_of, verdicts
 from affdsl.seeing.table import seconds_text
 
-GAINS = 0.95
-"""What takes such a part of the time of the kernel, or less, gains something."""
 SEARCH_SHARE = 3.0
 """Looking at what the search considers takes such a part of the seconds that things are tried in."""
 SEARCH_NOTE = (
@@ -44,97 +42,6 @@ SEARCH_NOTE = (
 )
 AUTOMATIC = ("sum", "division", "function", "product", "extreme", "columns", "mixed")
 """The causes for which something is tried; the others are for whoever wrote the kernel."""
-
-
-@dataclass(frozen=True)
-class ShownCause:
-    """A cause with the line that it is about."""
-
-    what: str
-    instead: str
-    place: str
-    line_key: str
-
-
-@dataclass(frozen=True)
-class ShownLoop:
-    """A loop of the source with its verdict."""
-
-    key: str
-    name: str
-    place: str
-    depth: int
-    line_key: str
-    lines: str
-    time: str
-    percent: int
-    tags: tuple[str, ...]
-    sentences: tuple[str, ...]
-    roof: str
-    causes: tuple[ShownCause, ...]
-    steps: str
-
-
-@dataclass(frozen=True)
-class ShownTry:
-    """Something to try, with what it gains."""
-
-    kind: str
-    title: str
-    gain: str
-    time: str
-    percent: int
-    why: str
-    code: str
-    loops: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class ShownLine:
-    """A line of a column, in HTML; `stop` if the keyboard comes by."""
-
-    number: str
-    html: str
-    of: str
-    id: str
-    stop: bool
-
-
-@dataclass(frozen=True)
-class ShownColumn:
-    """A column of lines."""
-
-    id: str
-    title: str
-    note: str
-    lines: tuple[ShownLine, ...]
-
-
-@dataclass(frozen=True)
-class Report:
-    """All that a page says: the names that `files/page.html` reads."""
-
-    name: str
-    signature: str
-    lead: str
-    facts: tuple[tuple[str, str], ...]
-    advice: ShownTry | None
-    loops_note: str
-    loops: tuple[ShownLoop, ...]
-    next_note: str
-    tried: tuple[ShownTry, ...]
-    no_gain: tuple[ShownTry, ...]
-    advised: tuple[ShownCause, ...]
-    columns: tuple[ShownColumn, ...]
-    steps_note: str
-    notes: str
-    steps: tuple[ShownStep, ...]
-    search_note: str
-    considered: tuple[ConsideredNest, ...]
-    roofs_note: str
-    roofline: str
-    profile: str
-    version: str = __version__
 
 
 def report(
@@ -149,6 +56,9 @@ def report(
         raise problem(
             ProgramTypeError, f"a report is written to a file, got {path!r}", 'as in report("out.html", a, b)'
         )
+    given: object = seconds
+    if not isinstance(given, int | float) or isinstance(given, bool) or not given >= 0:
+        raise problem(ProgramTypeError, f"seconds is {seconds!r}", "it is how long things are tried: 0 or more")
     for name in PACKAGES:
         package(name)
     made = Path(path)
@@ -304,36 +214,6 @@ def _cause(of: Cause, keys: Keys, *, done: bool = False) -> ShownCause:
     return ShownCause(of.what, instead, str(of.location or ""), where[0] if where else "code")
 
 
-def ranked(came: Outcome, said: Sequence[Verdict]) -> tuple[list[ShownTry], list[ShownTry]]:
-    """What gains something, and the rest: `optimize()` first, and then what gains most beside it."""
-    good: list[ShownTry] = []
-    rest: list[ShownTry] = []
-    best = min(came.seconds, came.optimized or came.seconds)
-    first = [each for each in came.tried if each.of.kind == "optimize"]
-    others = [each for each in came.tried if each.of.kind != "optimize"]
-    for each in (*first, *sorted(others, key=lambda t: t.seconds if t.seconds is not None else float("inf"))):
-        needed = came.seconds if each in first else best
-        gains = each.seconds is not None and 0 < each.seconds < GAINS * needed
-        (good if gains else rest).append(_try(each, came, said))
-    return good, rest
-
-
-def _try(of: Tried, came: Outcome, said: Sequence[Verdict]) -> ShownTry:
-    loops = dict.fromkeys((v.loop.key, v.loop.name) for v in said for c in of.of.causes if c in v.causes)
-    if not of.seconds:
-        return _shown(of.of, "", of.why_not, 0, loops)
-    gain = f"{came.seconds / of.seconds:.2f} times as fast"
-    time = f"{seconds_text(of.seconds)} instead of {seconds_text(came.seconds)}"
-    if came.optimized and of.of.kind != "optimize":
-        gain += f", {came.optimized / of.seconds:.2f} times as fast as optimize() alone"
-        time += f"; optimize() alone takes {seconds_text(came.optimized)}"
-    return _shown(of.of, gain, time, round(100 * min(1.0, of.seconds / came.seconds)), loops)
-
-
-def _shown(of: Try, gain: str, time: str, percent: int, loops: Mapping[tuple[str, str], None]) -> ShownTry:
-    return ShownTry(of.kind, of.title, gain, time, percent, of.why, of.code, (*loops,))
-
-
 def _next_note(of: Subject, came: Outcome, seconds: float) -> str:
     how = (
         f"Each was compiled and called on copies of your arguments, in turn with the kernel itself, for {seconds:.0f} "
@@ -349,13 +229,14 @@ def _next_note(of: Subject, came: Outcome, seconds: float) -> str:
 def _column(of: Column) -> ShownColumn:
     of_python = of.language == "python"
     html = coloured([line.text for line in of.lines], of.language)
+    first = next((line for line in of.lines if line.of), None)
     lines = tuple(
         ShownLine(
             str(line.number or ""),
             text,
             " ".join(line.of),
             line.of[0] if of_python and line.of else "",
-            bool(line.of),
+            line is first,
         )
         for line, text in zip(of.lines, html, strict=True)
     )

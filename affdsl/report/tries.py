@@ -116,7 +116,7 @@ class _Tries:
 
     def all(self) -> Iterator[Try]:
         """All of them."""
-        if not self.kernel.is_derived:
+        if not self.kernel._notes:
             yield self._optimize()
         yield from self._permissions()
         yield from self._fused()
@@ -146,7 +146,7 @@ class _Tries:
             why += " It runs loops in an order, or in blocks, in which lines of memory are used as a whole."
         return Try(
             "optimize",
-            "optimize()",
+            "optimize()" if not self.kernel.is_derived else "optimize() instead of these steps",
             f"fast = {self.name}.optimize({self._spelled()})",
             why,
             lambda: Made(self._optimized(self.written)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from affdsl.codegen.errors import ToolchainError
 from affdsl.frozen import Frozen
@@ -17,9 +16,10 @@ from affdsl.report.causes import Cause, causes, in_words
 from affdsl.report.loops import Origin, SourceLoop, is_parallel, loops_of
 from affdsl.report.machine_code import of_loop
 from affdsl.report.subject import Subject
+from affdsl.report.taken import by_steps
 from affdsl.report.times import LoopTime, Times
 from affdsl.seeing.assembly import Assembly
-from affdsl.seeing.loop_names import Loop, counters, names_in, plain
+from affdsl.seeing.loop_names import counters, names_in, plain
 
 IN_THE_WAY = ("recurrence", "sum", "clamp", "wrapped", "gather", "columns", "library", "function", "whole", "extreme")
 """The causes that keep elements from running at once, those first that count most."""
@@ -102,7 +102,7 @@ def _facts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: Asse
     became: dict[str, list[Op]] = {}
     called: dict[str, list[str]] = {}
     parallel: set[str] = set()
-    taken = _by_steps(of, origin)
+    taken = by_steps(of, origin)
     for op in loops_of(module):
         for iv in counters(op) or (None,):
             own = origin.of(op, iv)
@@ -123,48 +123,6 @@ def _facts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: Asse
         {key: tuple(each) for key, each in called.items()},
         {key: tuple(dict.fromkeys(each)) for key, each in taken.steps.items()},
     )
-
-
-@dataclass
-class _Taken:
-    """What steps have done to loops of the source that run in this call, by the keys of these.
-
-    Attributes
-    ----------
-    vectors, together
-        How many iterations are lanes of vectors, or run statement by statement.
-    steps
-        The verbs of all steps.
-    """
-
-    vectors: dict[str, int] = field(default_factory=dict)
-    together: dict[str, int] = field(default_factory=dict)
-    steps: dict[str, list[str]] = field(default_factory=dict)
-
-
-def _by_steps(of: Subject, origin: Origin) -> _Taken:
-    schedule, found = of.kernel.schedule, _Taken()
-    before = None if schedule is None else schedule.history[0]
-    running = {iv for op in loops_of(of.running.module) for iv in counters(op)}
-    for step in () if schedule is None else schedule.steps:
-        assert before is not None, "a schedule has a beginning"
-        named = {iv for iv, name in before.names.items() if name in step.call.texts}
-        for op in walk(before.function) if named else ():
-            for iv in counters(op) if isinstance(op, Loop) else ():
-                own = origin.of(op, iv) if iv in named else None
-                if own is not None:
-                    found.steps.setdefault(own.key, []).append(step.call.verb)
-                    counts = {"vectorize": found.vectors, "unroll_jam": found.together}.get(step.call.verb)
-                    if counts is not None and iv in running:
-                        counts[own.key] = _width(step.call.arguments[1])
-        before = step
-    return found
-
-
-def _width(lanes: object) -> int:
-    """The lanes that a step makes, of the last loop where it makes them of several."""
-    last = lanes[-1] if isinstance(lanes, tuple | list) else lanes
-    return last if isinstance(last, int) else 0
 
 
 _SOLVED = frozenset(("clamp", "columns", "wrapped"))

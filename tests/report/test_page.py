@@ -87,6 +87,8 @@ def test_what_is_wrong_is_said(tmp_path, monkeypatch):
         summed.report(tmp_path / "page.html", K=3)
     with pytest.raises(TypeError, match="a report is written to a file, got 3"):
         summed.report(3)
+    with pytest.raises(TypeError, match="seconds is 'long'\\n    it is how long things are tried"):
+        summed.report(tmp_path / "page.html", seconds="long")
     with pytest.raises(af.ProgramError, match=r"cannot write the report to .*No such file"):
         divided.report(tmp_path / "nowhere" / "page.html", N=9, seconds=0.0)
     with pytest.raises(TypeError, match="y"):

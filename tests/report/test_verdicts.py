@@ -3,9 +3,10 @@
 import pytest
 
 from affdsl.optimize.machine import usual
-from affdsl.report.considered import considered, usual_options
+from affdsl.optimize.roots import BOOK
+from affdsl.report.considered import WORDS, considered, usual_options
 from affdsl.report.loops import Origin, source_loops
-from affdsl.report.report import ranked
+from affdsl.report.ranking import ranked
 from affdsl.report.subject import subject
 from affdsl.report.times import times
 from affdsl.report.trials import Outcome, Tried
@@ -82,5 +83,6 @@ def test_what_the_search_considers_is_told_with_times():
     options = usual_options(1, ())
     [nest] = considered(kernels.divided, {"N": 1000}, options, usual(options.target), 60.0)
     assert nest.rows[0].name == "the loops as written"
-    assert [row.name for row in nest.rows if row.taken] == ["vectors"]
+    assert [row.name for row in nest.rows if row.taken] == ["vectors: inner loops on vectors"]
     assert all(row.said for row in nest.rows[1:])
+    assert {*WORDS} == {*BOOK}

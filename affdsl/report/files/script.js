@@ -47,6 +47,8 @@
       const next = stops[stops.indexOf(line) + (event.key === "ArrowDown" ? 1 : -1)];
       if (next) {
         event.preventDefault();
+        line.tabIndex = -1;
+        next.tabIndex = 0;
         next.focus();
       }
     }
