@@ -11,8 +11,8 @@ from functools import cached_property
 
 from affdsl.explained import Hint, Note, SourceLoop
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, math, memref
-from affdsl.ir.expr import FloorDiv, Value, parts_of
+from affdsl.ir.dialects import affine, arith, math, memref, scf
+from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
@@ -87,6 +87,10 @@ class _Done:
     def is_one_by_one(self, op: Op) -> bool:
         """Whether an operation still is in some innermost loop, and on vectors in none."""
         return self._kind(op) in self._there - self._wide
+
+    def is_on_vectors(self, op: Op) -> bool:
+        """Whether an operation is on vectors in some innermost loop."""
+        return self._kind(op) in self._wide
 
     def at_once(self, op: Op) -> int:
         """How many times an operation stands in one innermost loop."""
@@ -184,18 +188,20 @@ class _Slow:
 
     def _subscripts(self) -> Iterator[Hint]:
         """Subscripts that wrap around, or are clamped, or are data."""
+        if any(isinstance(op, scf.For | scf.While) for op in self.ops):
+            return  # how often a loop inside of it runs is data as well
         for op in self.scalar:
             match op:
-                case affine.Load() if any(isinstance(part, FloorDiv) for each in op.index for part in parts_of(each)):
+                case affine.Load() if "%" in element_in_source(op):
                     yield self._edge(op, f"{element_in_source(op)} wraps around")
                 case memref.Load():
                     made, array = [*self._subscript(op)], op.memref.hint or "the table"
                     if any(isinstance(each, affine.Load | memref.Load) for each in made):
-                        if op.memref in self._stored or not self._computes(made):
-                            continue  # the order counts, or nothing else would run on vectors
+                        if op.memref in self._stored or not self._computes(made) or self._has_vectors:
+                            continue  # the order counts, nothing else would run on vectors, or it does
                         text = f"what {array} has looked up in a loop of its own, and kept in an array for this one"
                         yield Hint("table", f"{text}: data chooses its elements, so {ONE_BY_ONE}", line=_line(op))
-                    elif any(isinstance(each, affine.Min | affine.Max | arith.Binary) for each in made):
+                    elif any(isinstance(each, affine.Min | affine.Max) or _clamps(each) for each in made):
                         yield self._edge(op, f"the subscript of {array} is clamped")
 
     def _edge(self, op: Op, where: str) -> Hint:
@@ -217,6 +223,10 @@ class _Slow:
         bits = bits_in_register(type) if isinstance(type, FloatType | IntegerType) else 8 * LINE
         near = stride.elements is not None and 2 * abs(stride.elements) * bits <= 8 * LINE
         return stride.motion == "strided" and not near
+
+    @property
+    def _has_vectors(self) -> bool:
+        return any(map(self.done.is_on_vectors, self.ops))
 
     def _computes(self, but: Sequence[Op]) -> bool:
         """Whether the loop computes something beside some operations."""
@@ -263,6 +273,11 @@ class _Slow:
         for op in ops:
             units.add(units_of(op, self.machine, self._makers.get))
         return max(units.cycles(self.machine), 1 / self.machine.issue)
+
+
+def _clamps(op: Op) -> bool:
+    """Whether an operation is the lesser or the greater of two integers."""
+    return isinstance(op, arith.Binary) and op.kind in ("minsi", "maxsi", "minui", "maxui")
 
 
 def _bits(op: Op) -> int:

@@ -80,7 +80,7 @@ def test_the_smallest_skew_that_allows_it(skew):
             jammed_time_steps.take(s, nests(s)[0], Options(AVX512))
         return
     _, said = jammed_time_steps.take(s, nests(s)[0], Options(AVX512))
-    assert ("behind" in said, f"each {skew} rows behind" in said) == (skew > 0, skew > 0)
+    assert ("behind" in said, f"each {skew} row" in said) == (skew > 0, skew > 0)
 
 
 def test_stages_of_many_conditions_are_in_no_bands():

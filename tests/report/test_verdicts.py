@@ -1,9 +1,9 @@
 """Verdicts name what makes each of the slow kernels slow, at its line; what is fast has nothing in its way."""
 
 import pytest
+from affdsl.optimize.roots import BOOK
 
 from affdsl.optimize.machine import usual
-from affdsl.optimize.roots import BOOK
 from affdsl.report.considered import WORDS, considered, usual_options
 from affdsl.report.loops import Origin, source_loops
 from affdsl.report.ranking import ranked

@@ -45,7 +45,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             continue
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(nest.name(nest.innermost))
-        by = f", each {skew} rows behind the one before it" if skew else ""
+        by = f", each {skew} row{'s' * (skew > 1)} behind the one before it" if skew else ""
         return made, f"{steps} iterations of {time} run at once{by}"
     raise UnfitError("no skew makes it legal to run several of its time steps at once")
 
@@ -65,7 +65,7 @@ def _in_tiles(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]
             made = in_tiles(made, (time, space), (choices.sweep_steps, choices.sweep_rows), choices.jammed_steps)
         except (IllegalTransform, ScheduleError):
             continue
-        by = f", each {skew} rows behind the one before it" if skew else ""
+        by = f", each {skew} row{'s' * (skew > 1)} behind the one before it" if skew else ""
         return made, (
             f"tiled in time; tiles that do not wait for each other run on threads, and in them {choices.jammed_steps} "
             f"iterations of {time} run at once{by}"

@@ -255,7 +255,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     why = ""
     for each in reversed(outer):
         if is_large(loop_around(nest, each)):
-            why = why or f"{each} holds more than {sharing.MOST_ACCESSES} accesses"
+            why = why or f"{each} holds more than {sharing.MOST_ACCESSES} accesses, too many to compare"
             continue
         try:
             return _in_order(s, each, nest, options)
