@@ -126,6 +126,10 @@ class Measured(FrozenValue):
         """
         return self.seconds_at_best / self.seconds if self.seconds else 0.0
 
+    def __repr__(self) -> str:
+        where = f" at {self.location}" if self.location is not None else ""
+        return f"<{self.name}{where}: {seconds_text(self.seconds)}, {100 * self.share:.0f} % of the roof>"
+
 
 @dataclass(frozen=True, repr=False)
 class Profile(ShownAsText):

@@ -68,6 +68,7 @@ def test_each_nest_of_a_call_is_measured():
     assert all(nest.fastest <= nest.seconds for nest in found.nests)
     assert found.sizes == {"M": 20, "N": 30, "times": 3}
     assert (found.repeats, found.kernel) == (3, "steps")
+    assert re.fullmatch(r"<k at tests/seeing/test_profile.py:\d+: 0 ns, 0 % of the roof>", repr(found.nests[2]))
     assert (A == 1).all()
     assert (x == np.arange(30.0)).all()
 
