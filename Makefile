@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo test lint docs bench release clean
 
 help:
-	@echo "make demo    five kernels beside NumPy: what they compute, how fast, their C and MLIR"
+	@echo "make demo    five kernels beside NumPy: what they compute, how fast, their C and MLIR, a page about one"
 	@echo "make test    run the test suite (PYTEST_ARGS='-k name' is passed on)"
 	@echo "             AFFDSL_TEST_ALL=1 make test: with more random programs"
 	@echo "make lint    ruff, mypy and the import contracts"

@@ -32,6 +32,8 @@ SIZE = 768
 """Rows and columns of the matrices."""
 SECONDS, LEAST = 1.0, 5
 """How long all sides of a row take turns, and how many turns there are at least."""
+PAGE_SECONDS = 4.0
+"""How long the page of a kernel tries things."""
 SHOWN, WIDTH = 10, 112
 """So many lines of a text are shown, and so many characters of each."""
 VECTORS = re.compile(r"vector<|\b[fi]\d+x\d+\b")
@@ -124,6 +126,8 @@ def main() -> None:
     picture = folder / "photograph.png"
     unsharp_sobel.write_png(picture)
     print(f"The photograph, sharpened, and its edges: {picture.resolve()}")
+    page = shown[0].kernel.optimize().report(folder / "distances.html", *fresh(shown[0].given), seconds=PAGE_SECONDS)
+    print(f"Why the distances are as fast as they are, and what to try next: {page.resolve()}")
 
 
 def measured(row: Row) -> dict[str, float]:
