@@ -14,7 +14,7 @@ from benchmarks.results.colours import COLOURS, INK, MUTED, PAPER, SLOWER, STYLE
 from benchmarks.results.page import SUITES
 from benchmarks.results.rows import Results, names
 
-TICKS = (0.5, 1, 2, 4, 8, 16, 32)
+TICKS = (0.5, 1, 2, 4, 8, 16, 32, 64, 128)
 
 
 def drawn(results: Results) -> Mapping[str, str]:
@@ -31,10 +31,10 @@ def speed(results: Results) -> str:
         parts = figure.subplots(1, 3, sharey=True, width_ratios=[count + 6 for count in counts])
         for axes, suite in zip(parts, suites, strict=True):
             panel(axes, results, suite)
-        low = min(row.ratio for suite in suites for kind in COLOURS for row in results.of(suite, kind))
-        parts[0].set_ylim(min(0.45, 0.9 * low))
+        ratios = [row.ratio for suite in suites for kind in COLOURS for row in results.of(suite, kind)]
+        parts[0].set_ylim(min(0.45, 0.9 * min(ratios)))
         parts[0].set_ylabel("times as fast as the peer", color=INK)
-        parts[0].set_yticks(TICKS)
+        parts[0].set_yticks([tick for tick in TICKS if tick <= max(ratios)])
         for axes in parts:
             axes.axhspan(parts[0].get_ylim()[0], 1, color=SLOWER, zorder=0, linewidth=0)
         handles = [parts[0].plot([], [], "o", color=COLOURS[kind], markersize=4)[0] for kind in COLOURS]
