@@ -222,6 +222,7 @@ def _innermost(loop: SourceLoop, why: Sequence[Cause], facts: _Facts, tags: list
             if facts.of.kernel.is_derived
             else "Nothing in it forbids vectors, but the compiler of C made none of it as it is: optimize() may."
         )
+    _slow_on_vectors([each for each in why if each.kind not in IN_THE_WAY], tags, said)
 
 
 def _in_the_way(why: Sequence[Cause], tags: list[str], said: list[str], before: str = "In the way") -> bool:
@@ -234,7 +235,7 @@ def _in_the_way(why: Sequence[Cause], tags: list[str], said: list[str], before: 
 
 
 def _slow_on_vectors(why: Sequence[Cause], tags: list[str], said: list[str]) -> None:
-    """What takes long on vectors, too."""
+    """What takes long on vectors, too, and is not in their way."""
     for each in why:
         if each.kind in _ON_VECTORS:
             tags.append(_ON_VECTORS[each.kind])
@@ -272,11 +273,26 @@ def _roof(loop: SourceLoop, time: LoopTime | None, times: Times) -> str:
     if not nest.at_best:
         return ""
     if nest.waits:
-        return f"{nest.share:.0%} of the roof: it moves data nearly as fast as {nest.bound} can, and waits for that."
+        return (
+            f"{_percent(nest.share)} of the roof: it moves data nearly as fast as {nest.bound} can, and waits for that."
+        )
     roof = "computing" if nest.bound == "computing" else f"moving data to and from {nest.bound}"
     if loop.around:
-        return f"With its nest: {nest.share:.0%} of the roof, which is {roof}."
-    return f"{nest.share:.0%} of the roof, which is {roof}: {_verdict_on(nest.share)}"
+        return f"With its nest: {_percent(nest.share)} of the roof, which is {roof}."
+    return f"{_percent(nest.share)} of the roof, which is {roof}: {_verdict_on(nest.share)}"
+
+
+def _percent(share: float) -> str:
+    """A share with as many digits as say something.
+
+    >>> _percent(0.123), _percent(0.0047)
+    ('12%', '0.5%')
+    """
+    return f"{share:.0%}" if share >= SMALL else f"{share:.1%}"
+
+
+SMALL = 0.02
+"""Shares below are told with one more digit."""
 
 
 def _verdict_on(share: float) -> str:
