@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from affdsl.codegen.errors import ToolchainError
 from affdsl.frozen import Frozen
@@ -68,6 +68,7 @@ class _Facts(Frozen):
     became: Mapping[str, tuple[Op, ...]]
     names: Mapping[str, tuple[str, ...]]
     steps: Mapping[str, tuple[str, ...]]
+    hot: frozenset[str]
 
 
 def instructions_of(of: Subject) -> tuple[Assembly | None, str]:
@@ -123,6 +124,7 @@ def _facts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: Asse
         {key: tuple(ops) for key, ops in became.items()},
         {key: tuple(each) for key, each in called.items()},
         {key: tuple(dict.fromkeys(each)) for key, each in taken.steps.items()},
+        hot_names(of, found),
     )
 
 
@@ -161,7 +163,7 @@ def _verdict(loop: SourceLoop, why: tuple[Cause, ...], facts: _Facts, known: Par
     longest = max(time.nests, key=lambda nest: nest.seconds, default=None) if time is not None else None
     if longest is not None and longest.waits:
         tags.append(f"waits for {longest.bound}")
-    said += _said_by_optimize(loop, facts.of)
+    said += _said_by_optimize(loop, facts)
     roof = _roof(loop, time, facts.times)
     steps = facts.steps.get(loop.key, ())
     return Verdict(
@@ -175,12 +177,16 @@ def hot_names(of: Subject, found: Times) -> frozenset[str]:
     return frozenset(names[iv] for op in found.main.values() for iv in counters(op) if iv in names)
 
 
-def _said_by_optimize(loop: SourceLoop, of: Subject) -> Iterator[str]:
-    """What the notes of `optimize()` say of a loop."""
-    for note in of.kernel._notes:
-        names, place, said = note.partition(f"({loop.location}): ")
-        if place and re.search(rf"(^|, ){re.escape(loop.plain)}(#\d+)?(_\w+)? $", names):
-            yield f"optimize() says: {said}."
+def _said_by_optimize(loop: SourceLoop, facts: _Facts) -> list[str]:
+    """What the notes of `optimize()` say of a loop: of the part that runs most of its time, where they say that."""
+    said: dict[str, list[str]] = {}
+    for note in facts.of.kernel._notes:
+        names, place, words = note.partition(f"({loop.location}): ")
+        last = names.rstrip().rpartition(", ")[2]
+        if place and re.fullmatch(rf"{re.escape(loop.plain)}(#\d+)?(_\w+)?", last):
+            said.setdefault(last, []).append(f"optimize() says: {words}.")
+    hot = [each for name, notes in said.items() if name in facts.hot for each in notes]
+    return hot or [each for notes in said.values() for each in notes]
 
 
 def _has_vectors(op: Op) -> bool:
