@@ -94,7 +94,8 @@ def _sum(at: Looked) -> Iterator[Cause]:
 
 def in_words(of: Parallelism) -> str:
     """What makes iterations depend on each other, in sentences."""
-    said = dict.fromkeys(_dependence(each) for each in of.prevented_by)
+    flows = [each for each in of.prevented_by if each.kind == "flow"]
+    said = dict.fromkeys(_dependence(each) for each in flows or of.prevented_by)
     return " ".join([*said, *(f"{_upper(reason)}." for reason in of.reasons)][:2])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from affdsl.codegen.errors import ToolchainError
 from affdsl.frozen import Frozen
@@ -160,7 +160,7 @@ def _verdict(loop: SourceLoop, why: tuple[Cause, ...], facts: _Facts, known: Par
     longest = max(time.nests, key=lambda nest: nest.seconds, default=None) if time is not None else None
     if longest is not None and longest.waits:
         tags.append(f"waits for {longest.bound}")
-    said += _said_by_optimize(loop, facts.of)
+    said += _said_by_optimize(loop, facts)
     roof = _roof(loop, time, facts.times)
     steps = facts.steps.get(loop.key, ())
     return Verdict(
@@ -174,13 +174,14 @@ def hot_names(of: Subject, found: Times) -> frozenset[str]:
     return frozenset(names[iv] for op in found.main.values() for iv in counters(op) if iv in names)
 
 
-def _said_by_optimize(loop: SourceLoop, of: Subject) -> Iterator[str]:
-    """What the notes of `optimize()` say of a loop."""
-    for note in of.kernel._notes:
-        said = note.done or "; ".join(note.why)
-        if said and any((each.name, each.location) == (loop.plain, loop.location) for each in note.loops):
-            sizes = f"for {note.sizes}: " if note.sizes else ""
-            yield f"optimize() says: {sizes}{said}."
+def _said_by_optimize(loop: SourceLoop, facts: _Facts) -> list[str]:
+    """What the notes of `optimize()` say of a loop, or of loops of which it is the innermost."""
+    said: list[str] = []
+    for note in facts.of.kernel._notes:
+        words = note.done or "; ".join(note.why)
+        if words and any((each.name, each.location) == (loop.plain, loop.location) for each in note.loops[-1:]):
+            said.append(f"optimize() says: {f'for {note.sizes}: ' if note.sizes else ''}{words}.")
+    return said
 
 
 def _has_vectors(op: Op) -> bool:
@@ -222,6 +223,7 @@ def _innermost(loop: SourceLoop, why: Sequence[Cause], facts: _Facts, tags: list
             if facts.of.kernel.is_derived
             else "Nothing in it forbids vectors, but the compiler of C made none of it as it is: optimize() may."
         )
+    _slow_on_vectors([each for each in why if each.kind not in IN_THE_WAY], tags, said)
 
 
 def _in_the_way(why: Sequence[Cause], tags: list[str], said: list[str], before: str = "In the way") -> bool:
@@ -234,7 +236,7 @@ def _in_the_way(why: Sequence[Cause], tags: list[str], said: list[str], before: 
 
 
 def _slow_on_vectors(why: Sequence[Cause], tags: list[str], said: list[str]) -> None:
-    """What takes long on vectors, too."""
+    """What takes long on vectors, too, and is not in their way."""
     for each in why:
         if each.kind in _ON_VECTORS:
             tags.append(_ON_VECTORS[each.kind])
@@ -272,11 +274,26 @@ def _roof(loop: SourceLoop, time: LoopTime | None, times: Times) -> str:
     if not nest.at_best:
         return ""
     if nest.waits:
-        return f"{nest.share:.0%} of the roof: it moves data nearly as fast as {nest.bound} can, and waits for that."
+        return (
+            f"{_percent(nest.share)} of the roof: it moves data nearly as fast as {nest.bound} can, and waits for that."
+        )
     roof = "computing" if nest.bound == "computing" else f"moving data to and from {nest.bound}"
     if loop.around:
-        return f"With its nest: {nest.share:.0%} of the roof, which is {roof}."
-    return f"{nest.share:.0%} of the roof, which is {roof}: {_verdict_on(nest.share)}"
+        return f"With its nest: {_percent(nest.share)} of the roof, which is {roof}."
+    return f"{_percent(nest.share)} of the roof, which is {roof}: {_verdict_on(nest.share)}"
+
+
+def _percent(share: float) -> str:
+    """A share with as many digits as say something.
+
+    >>> _percent(0.123), _percent(0.0047)
+    ('12%', '0.5%')
+    """
+    return f"{share:.0%}" if share >= SMALL else f"{share:.1%}"
+
+
+SMALL = 0.02
+"""Shares below are told with one more digit."""
 
 
 def _verdict_on(share: float) -> str:

@@ -274,3 +274,22 @@ def test_a_copy_of_a_schedule_goes_its_own_way(twice):
     assert str(other).splitlines()[:-1] == str(s).splitlines()
     s.undo()
     assert len(other.steps) == 2
+
+
+def test_the_history_has_what_was_refused_in_its_place():
+    @af.kernel
+    def chain(x: af.f64[N, N]):
+        with af.for_(1, N) as i, af.for_(N) as j:
+            x[i, j] += x[i - 1, j]
+
+    s = af.Schedule(chain).strip_mine("j", 4)
+    with pytest.raises(af.IllegalTransform):
+        s.parallel("i")
+    s.parallel("j_strip")
+    before, *asked = s.history
+    assert [str(row.text) for row in before.loops] == ["i = 1 to N", "j = 0 to N"]
+    assert [(step.call.verb, step.refusal is not None) for step in asked] == [
+        ("strip_mine", False),
+        ("parallel", True),
+        ("parallel", False),
+    ]

@@ -268,3 +268,12 @@ def test_notebooks_show_it_as_text():
     text = []
     gemm.asm(loop="k")._repr_pretty_(SimpleNamespace(text=text.append), False)
     assert text == [str(gemm.asm(loop="k"))]
+
+
+def test_lines_of_c_have_the_line_of_the_user_that_they_were_written_for():
+    shown = roots.asm()
+    first = roots.func.location.line
+    of = {text.strip(): shown.c_locations.get(n) for n, text in enumerate(shown.c.split("\n"), 1)}
+    assert {where.line for text, where in of.items() if "sqrt(" in text and where} == {first + 2}
+    assert [where.line for text, where in of.items() if text.startswith("for (") and where] == [first + 1]
+    assert of["#include <stdint.h>"] is None
