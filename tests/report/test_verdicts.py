@@ -1,9 +1,9 @@
 """Verdicts name what makes each of the slow kernels slow, at its line; what is fast has nothing in its way."""
 
 import pytest
-from affdsl.optimize.roots import BOOK
 
 from affdsl.optimize.machine import usual
+from affdsl.optimize.recipes import FOR_LOOPS
 from affdsl.report.considered import WORDS, considered, usual_options
 from affdsl.report.loops import Origin, source_loops
 from affdsl.report.ranking import ranked
@@ -85,4 +85,4 @@ def test_what_the_search_considers_is_told_with_times():
     assert nest.rows[0].name == "the loops as written"
     assert [row.name for row in nest.rows if row.taken] == ["vectors: inner loops on vectors"]
     assert all(row.said for row in nest.rows[1:])
-    assert {*WORDS} == {*BOOK}
+    assert {*WORDS} == {*FOR_LOOPS}
