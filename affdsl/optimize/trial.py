@@ -70,15 +70,16 @@ def trial(kernel: Kernel, sizes: Mapping[str, object]) -> Trial:
     random = np.random.default_rng(0)
     given: list[object] = []
     symbols = symbols_of(program, known)
-    for p, part in zip(program.parameters, signature_of(program).arguments, strict=True):
+    args = program.func.args[len(program.sizes) :]
+    for v, p, part in zip(args, program.parameters, signature_of(program).arguments, strict=True):
         if isinstance(part, ArrayArgument):
             assert isinstance(p.type, ArrayType)
             shape = [each.evaluate(symbols) for each in p.type.shape]
             if any(size < 0 for size in shape):
                 raise problem(ProgramError, f"cannot time {kernel.name} for {sizes}: {p.name} would have shape {shape}")
             given.append(_array(shape, part.dtype, random))
-        elif p.name in known:
-            given.append(known[p.name])
+        elif v.hint in known:  # an argument that is the size M of arrays is called M
+            given.append(known[v.hint])
         else:
             given.append(part.dtype.type(1) if p.default is None else p.default)
     arrays = tuple(x.copy() for x in given if isinstance(x, np.ndarray) and x.ndim)

@@ -369,6 +369,16 @@ def test_numbers_that_are_fixed_or_have_defaults_are_taken():
     assert only == ["steps = 3"]
 
 
+def test_an_argument_that_is_a_size_of_arrays_is_that_size():
+    @af.kernel
+    def doubled(x: af.f64[N], n: N):
+        with af.for_(n) as i:
+            x[i] *= 2.0
+
+    x, n = trial(doubled, {"N": 9}).arguments()
+    assert (x.shape, n) == ((9,), 9)
+
+
 def test_indices_from_data_are_zeros_and_checked_once(clock):
     assert "tuned for M = 4, N = 6" in tuned(gather, {"N": 6, "M": 4}).explain()
 
