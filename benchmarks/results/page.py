@@ -72,8 +72,7 @@ TITLES = {"strict": "strict", "allowed": "everything allowed"}
 INTRODUCTION = """\
 Every number here is printed by `{command}`, which also writes this page. A ratio is how many times longer the peer
 takes, the median over rounds in which all take turns: **above 1, affdsl is faster**. All run on one thread, and the
-time of the processor is what counts; what anybody needs to compile does not. Each result is compared with that of the
-loops as written."""
+time of the processor is what counts; what anybody needs to compile does not. What all of them compute is compared."""
 
 
 def page(results: Results) -> str:
