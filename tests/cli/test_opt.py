@@ -195,7 +195,7 @@ def test_without_a_command_the_help_has_examples(cli):
     outcome = cli()
     assert outcome.status == 0
     assert outcome.out == cli("--help").out
-    assert outcome.out.count("\n  affdsl ") == 5
+    assert outcome.out.count("\n  affdsl ") == 6
     assert cli("optt").err.startswith("affdsl: there is no command 'optt'; did you mean 'opt'?")
 
 

@@ -286,6 +286,7 @@ def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["demo", str(tmp_path)])
     monkeypatch.setattr(demo, "SECONDS", 0.0)
     monkeypatch.setattr(demo, "LEAST", 1)
+    monkeypatch.setattr(demo, "PAGE_SECONDS", 0.0)
     monkeypatch.setattr(demo, "numba", None)  # it takes seconds to compile
     few = demo.rows()[:1]
     monkeypatch.setattr(demo, "rows", lambda: few)
@@ -295,7 +296,7 @@ def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
     found = re.findall(r"^\S.* +\d+\.\d\d ms, +\d+\.\d x as fast as .*(?:NumPy|SciPy)", said, re.M)
     assert len(found) == len(few)
     files = sorted(path.name for path in tmp_path.iterdir())
-    assert files == ["pairwise_distances.c", "pairwise_distances.mlir", "photograph.png"]
+    assert files == ["distances.html", "pairwise_distances.c", "pairwise_distances.mlir", "photograph.png"]
     for name in files:
         assert str(tmp_path / name) in said
         assert (tmp_path / name).stat().st_size

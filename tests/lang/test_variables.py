@@ -125,7 +125,7 @@ def test_analyses_see_memory():
     assert [loop.verdict for loop in shared.loops()] == ["parallel if privatized"]
     with pytest.raises(af.IllegalTransform, match=r's\.(expand|privatize)\("s", "i"\) first'):
         af.Schedule(shared).parallel("i")
-    with pytest.raises(af.IllegalTransform, match="rounded"):
+    with pytest.raises(af.IllegalTransform, match="by addf, which rounds"):
         af.Schedule(conditional).parallel("i")
     a, y = np.arange(12.0).reshape(3, 4), np.zeros(3)
     af.Schedule(own, validate=True).parallel("i").kernel()(a, y)

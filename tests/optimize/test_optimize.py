@@ -190,7 +190,7 @@ def test_threads_share_sweeps_that_fit_into_a_cache_only_where_they_are_large():
 
 
 def test_factorizations_and_triangles_are_products_in_blocks():
-    for name, least in (("cholesky", 1), ("symm", 2)):
+    for name, least in some([("cholesky", 1), ("symm", 2)], 1):
         fast = named(name).kernel.optimize("avx2", threads=1)
         assert fast.explain().count("a product of matrices") >= least, name
         assert 'strip_mine("' in str(fast.schedule), name
