@@ -15,7 +15,7 @@ from affdsl.optimize.order import time_tiles
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.spelling import literal
 from benchmarks.polybench.suite import SUITE, named
-from tests.effort import TRIES_ALL
+from tests.effort import TRIES_ALL, some
 from tests.optimize.check import WAYS, wrong
 
 M, N, K = af.symbols("M N K")
