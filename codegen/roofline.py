@@ -26,7 +26,7 @@ FULL = 0.5
 """Such a part of a cache is used to measure it."""
 LONG_ENOUGH = 3_000_000
 """Nanoseconds that a measurement takes at least."""
-TRIES, MOST_TRIES = 12, 24
+TRIES, MOST_TRIES = 6, 12
 ALIKE = 0.02
 """The best of several tries is taken where two more are as fast but for such a part; others were in the way else."""
 AGAIN = 5
