@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from time import perf_counter
 
 import numpy as np
@@ -20,6 +21,8 @@ from affdsl.report.report import reported
 from affdsl.report.shown import Report
 
 M, N = af.symbols("M N")
+PASSES = 7
+"""How often the page is made and the kernels are timed: medians count, as where arrays lie decides a part."""
 ROUNDS, CALLS = 150, 4
 """How often both kernels are timed in turn, and how many calls at once; the fastest counts."""
 
@@ -29,16 +32,6 @@ def clamped(x: af.f32[N], y: af.f32[N]):
     """A clamp in a subscript."""
     with af.for_(N) as i:
         y[i] = x[af.max(i - 1, 0)] + x[i] + x[af.min(i + 1, N - 1)]
-
-
-@af.kernel
-def edges_apart(x: af.f32[N], y: af.f32[N]):
-    """The same, with its edges by themselves."""
-    af.assume(N >= 2)
-    y[0] = x[0] + x[0] + x[1]
-    with af.for_(1, N - 1) as i:
-        y[i] = x[i - 1] + x[i] + x[i + 1]
-    y[N - 1] = x[N - 2] + x[N - 1] + x[N - 1]
 
 
 @af.kernel
@@ -125,7 +118,7 @@ def cases() -> list[Case]:
     rows, sums = numbers(300, 1000, type="f4"), numbers(300, type="f4")
     square = numbers(600, 600), numbers(600, 600)
     return [
-        Case(clamped, "clamp", "optimize()", (x, y), lambda: edges_apart.optimize()),
+        Case(clamped, "clamp", "optimize()", (x, y), lambda: clamped.optimize()),
         Case(
             ways,
             "extreme",
@@ -186,11 +179,13 @@ def main() -> None:
     """Print a row for each kernel."""
     print(f"{'kernel':<12}{'cause':<10}{'named':<7}{'page':>8}{'by hand':>9}{'off':>6}   what was tried")
     for case in cases():
-        page = reported(case.kernel, case.arguments, {})
+        pages = [reported(case.kernel, case.arguments, {}) for _ in range(PASSES)]
+        page = pages[0]
         words = {"clamp": "a clamp", "extreme": "af.min of floats", "sum": "a sum in", "mixed": "in one computation"}
         words |= {"columns": "of its columns", "division": "a division by"}
         is_named = any(words[case.kind] in cause.what for loop in page.loops for cause in loop.causes)
-        said, came = promised(page, case.title), gain(case)
+        said = median(promised(each, case.title) for each in pages)
+        came = median(gain(case) for _ in range(PASSES))
         off = f"{abs(said / came - 1):.0%}"
         name = "yes" if is_named else "no"
         print(
