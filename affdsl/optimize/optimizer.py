@@ -22,7 +22,7 @@ from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.memory import prefetching
-from affdsl.optimize.nests import bits_in_register, names_in, nests
+from affdsl.optimize.nests import bits_in_register, names_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
@@ -236,17 +236,6 @@ def _as_written(s: Schedule, root: str) -> Notes:
         for row in s.loops()
         if row.names[0] == root and row.is_parallel
     ]
-
-
-def _roots(s: Schedule) -> list[str]:
-    """The outermost loops, by name."""
-    return [row.names[0] for row in s.loops() if row.depth == 0]
-
-
-def _has_vectors(s: Schedule, root: str) -> bool:
-    """Whether a loop is on vectors, or one inside of it."""
-    inside = names_in(s, root)
-    return any(nest.has_vectors for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _rounding(options: Options) -> Iterator[tuple[str, str]]:

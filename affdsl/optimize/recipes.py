@@ -1,10 +1,13 @@
-"""All recipes in one table: for all nests of a kernel, for an outermost loop, for a nest; in the order they are tried.
+"""The tables of recipes: for all nests of a kernel, for an outermost loop, for a nest, in the order they are tried.
 
 A recipe takes steps on a copy of a schedule, each of which is proved, so that whatever it makes is right, or raises
 UnfitError, if need be with the reason. Of those for a nest the first that fits is taken; what comes of an outermost
-loop is compared with the loops as written (`search`). Six rooms hold them, by what they change: which nests become one
-(`fuse`), the order of iterations (`order`), vectors (`vector`), what stays in registers (`registers`), how memory is
-gone through (`memory`), and what threads share (`threads`).
+loop is compared with the loops as written (`search`). What only prepares others, as index sets that are split, or is
+a part of one, as products in blocks, is called by that one and stands in no table.
+
+Six rooms hold them, by what they change: which nests become one (`fuse`), the order of iterations (`order`), vectors
+(`vector`), what stays in registers (`registers`), how memory is gone through (`memory`), and what threads share
+(`threads`).
 """
 
 from __future__ import annotations
@@ -237,6 +240,16 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "vectors": unless_small(_with_vectors),
 }
 """Those for an outermost loop with all that it holds. Sweeps and products have versions for small sizes themselves."""
+
+IN_WORDS: Mapping[str, str] = {
+    "sweeps": "time steps, tile by tile",
+    "across": "a table whose columns are used, copied as rows",
+    "straight": "short loops as straight code",
+    "products": "products of matrices",
+    "outer": "a loop around others on vectors",
+    "vectors": "inner loops on vectors",
+}
+"""What those for an outermost loop are about."""
 
 FOR_NESTS: Mapping[str, OfNest] = {
     "carried recurrences in lanes": recurrences.take_carried,

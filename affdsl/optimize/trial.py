@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import SupportsIndex
 
@@ -65,10 +65,21 @@ def trial(kernel: Kernel, sizes: Mapping[str, object]) -> Trial:
 
     Raises ProgramError for a size that is missing, or that there is not.
     """
-    program = kernel.program
-    known = numbers_of(program, sizes, "time")
+    known = numbers_of(kernel.program, sizes, "time")
     random = np.random.default_rng(0)
-    given: list[object] = []
+    given = arguments_of(kernel, known, "time", lambda shape, dtype: _array(shape, dtype, random))
+    arrays = tuple(x.copy() for x in given if isinstance(x, np.ndarray) and x.ndim)
+    return Trial(known, arrays, given)
+
+
+def arguments_of(
+    kernel: Kernel, known: Mapping[str, int], verb: str, made: Callable[[list[int], np.dtype[np.generic]], Array]
+) -> tuple[object, ...]:
+    """The arguments of a call with some sizes, with arrays as they are `made`, defaults, and 1 for other numbers.
+
+    Raises ProgramError for a shape below 0: one cannot `verb` the kernel.
+    """
+    program, given = kernel.program, list[object]()
     symbols = symbols_of(program, known)
     args = program.func.args[len(program.sizes) :]
     for v, p, part in zip(args, program.parameters, signature_of(program).arguments, strict=True):
@@ -76,14 +87,14 @@ def trial(kernel: Kernel, sizes: Mapping[str, object]) -> Trial:
             assert isinstance(p.type, ArrayType)
             shape = [each.evaluate(symbols) for each in p.type.shape]
             if any(size < 0 for size in shape):
-                raise problem(ProgramError, f"cannot time {kernel.name} for {sizes}: {p.name} would have shape {shape}")
-            given.append(_array(shape, part.dtype, random))
+                what = f"cannot {verb} {kernel.name} for {dict(known)}: {p.name} would have shape {shape}"
+                raise problem(ProgramError, what)
+            given.append(made(shape, part.dtype))
         elif v.hint in known:  # an argument that is the size M of arrays is called M
             given.append(known[v.hint])
         else:
             given.append(part.dtype.type(1) if p.default is None else p.default)
-    arrays = tuple(x.copy() for x in given if isinstance(x, np.ndarray) and x.ndim)
-    return Trial(known, arrays, tuple(given))
+    return tuple(given)
 
 
 def growing(kernel: Kernel) -> Iterator[Trial]:

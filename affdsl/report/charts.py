@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from affdsl.codegen.roofline import Roofline
 from affdsl.report.packages import package
@@ -58,14 +58,14 @@ def roofline_chart(rooflines: Mapping[int, Roofline], nests: Sequence[NestTime],
         spine.set_color(INK)
     axes.grid(visible=True, which="major", color=INK, alpha=0.25)
     axes.legend(fontsize=7, frameon=False, labelcolor=INK, loc="lower right")
-    return _svg(figure)
+    return _svg(figure.savefig)
 
 
-def _svg(figure: object) -> str:
+def _svg(save: Callable[..., None]) -> str:
     """The text, without what stands before it in a file of its own."""
     file = io.StringIO()
     with package("matplotlib").rc_context({"svg.fonttype": "none", "svg.hashsalt": "affdsl"}):
-        figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))  # type: ignore[attr-defined]
+        save(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     text = file.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

@@ -28,16 +28,6 @@ from affdsl.schedule.again import remembering
 from affdsl.schedule.loops import LoopRow, ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-WORDS: Mapping[str, str] = {
-    "sweeps": "time steps, tile by tile",
-    "across": "a table whose columns are used, copied as rows",
-    "straight": "short loops as straight code",
-    "products": "products of matrices",
-    "outer": "a loop around others on vectors",
-    "vectors": "inner loops on vectors",
-}
-"""What the recipes are about."""
-
 
 class Row(FrozenValue):
     """One candidate; `taken` if it is the first that the model does not expect to be slower than without it."""
@@ -85,7 +75,7 @@ def _rows(
     yield Row(AS_WRITTEN, _time(s.kernel(), sizes, machine), "")
     taken = False
     for name, recipe in recipes.FOR_LOOPS.items():
-        called = f"{name}: {WORDS[name]}" if name in WORDS else name
+        called = f"{name}: {recipes.IN_WORDS[name]}"
         if monotonic() > end:
             yield Row(called, "", "not looked at: out of time")
             continue

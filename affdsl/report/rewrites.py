@@ -47,8 +47,9 @@ def ignoring_nan(kernel: Kernel) -> Kernel | None:
     """The kernel with `af.fmin` and `af.fmax` for each `af.min` and `af.max` of floats; None if it has none."""
 
     def rule(op: Op) -> Op | None:
-        is_one = isinstance(op, arith.Binary) and op.kind in _NUMBERS
-        return with_fields(op, kind=_NUMBERS[op.kind]) if is_one else None  # type: ignore[attr-defined]
+        if not isinstance(op, arith.Binary) or op.kind not in _NUMBERS:
+            return None
+        return with_fields(op, kind=_NUMBERS[op.kind])
 
     return _made(kernel, rewrite(kernel.func, rule))
 
@@ -152,8 +153,8 @@ def _kernel(kernel: Kernel, program: Program) -> Kernel | None:
 
 
 def _retyped(type: Type, types: Mapping[FloatType, FloatType]) -> Type:
-    if isinstance(type, MemRefType) and type.element in types:
-        return replace(type, element=types[type.element])  # type: ignore[index]
+    if isinstance(type, MemRefType) and isinstance(type.element, FloatType):
+        return replace(type, element=types.get(type.element, type.element))
     return types.get(type, type) if isinstance(type, FloatType) else type
 
 

@@ -7,17 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from affdsl.codegen.arguments import ArrayArgument
-from affdsl.codegen.jit import has_vectors, signature_of
+from affdsl.codegen.arguments import Array
+from affdsl.codegen.jit import has_vectors
 from affdsl.codegen.native import native_target
 from affdsl.codegen.needed import needed_by
-from affdsl.errors import ProgramError
 from affdsl.frozen import Frozen
 from affdsl.ir.types import IndexType
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
-from affdsl.lang.source import problem
-from affdsl.optimize.trial import STEPS, numbers_of, symbols_of
+from affdsl.optimize.trial import STEPS, arguments_of, numbers_of
 from affdsl.seeing.nests import Nests, nests_of
 from affdsl.seeing.profile import Call
 
@@ -74,7 +72,7 @@ def subject(kernel: Kernel, arguments: Sequence[object], keywords: Mapping[str, 
     known = {**_usual(kernel), **keywords}
     names = numbers_of(kernel.program, known, "report on")
     assumed = tuple(name for name in names if name not in keywords and name in _usual(kernel))
-    call = Call(kernel.program, kernel.guarding, _zeros(kernel, names), {})
+    call = Call(kernel.program, kernel.guarding, arguments_of(kernel, names, "report on", _zeros), {})
     return Subject(kernel, call, is_measured=False, assumed=assumed)
 
 
@@ -90,22 +88,6 @@ def _usual(kernel: Kernel) -> dict[str, int]:
     return {v.hint: SIZE if symbol in used else STEPS for v, symbol in indices}
 
 
-def _zeros(kernel: Kernel, names: Mapping[str, int]) -> tuple[object, ...]:
-    """Arguments of a call with some sizes. Their memory is taken when it is written, which it never is."""
-    program, symbols = kernel.program, symbols_of(kernel.program, names)
-    given: list[object] = []
-    for p, part in zip(program.parameters, signature_of(program).arguments, strict=True):
-        if isinstance(part, ArrayArgument):
-            assert isinstance(p.type, ArrayType)
-            shape = [each.evaluate(symbols) for each in p.type.shape]
-            if any(size < 0 for size in shape):
-                what = f"cannot report on {kernel.name} for {dict(names)}: {p.name} would have shape {shape}"
-                raise problem(ProgramError, what)
-            given.append(np.zeros(shape, part.dtype))
-        elif p.symbol is not None:
-            given.append(symbols[p.symbol])
-        elif p.name in names:
-            given.append(names[p.name])
-        else:
-            given.append(part.dtype.type(1) if p.default is None else p.default)
-    return tuple(given)
+def _zeros(shape: list[int], dtype: np.dtype[np.generic]) -> Array:
+    """An array whose memory is taken when it is written, which it never is."""
+    return np.zeros(shape, dtype)

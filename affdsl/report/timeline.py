@@ -84,7 +84,8 @@ def _changed(before: Tree, after: Tree) -> tuple[str, str]:
     """The outermost loops, with what is inside of them, that are not the same before and after."""
     old, new = _by_root(before), _by_root(after)
     same = {*old} & {*new}
-    return tuple("\n".join(text for text in texts if text not in same) for texts in (old, new))  # type: ignore[return-value]
+    was, now = ("\n".join(text for text in texts if text not in same) for texts in (old, new))
+    return was, now
 
 
 def _by_root(tree: Tree) -> list[str]:

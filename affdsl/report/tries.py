@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from affdsl.codegen.native import native_target
 from affdsl.frozen import Frozen, FrozenValue
@@ -227,9 +228,12 @@ class _Tries:
                 f"fast = {self.name}.optimize({self._spelled()})",
                 f"An inner loop goes down the columns of {name}. Where {name} can be made transposed, its elements are "
                 "neighbours.",
-                lambda name=name: self._turned(transposed(self.written, name)),  # type: ignore[misc]
+                partial(self._transposed, name),
                 tuple(cause for cause in of if cause.array == name),
             )
+
+    def _transposed(self, name: str) -> Made | None:
+        return self._turned(transposed(self.written, name))
 
     def _turned(self, made: tuple[Kernel, Convert] | None) -> Made | None:
         return None if made is None else self._of(*made)

@@ -3,8 +3,7 @@
 import pytest
 
 from affdsl.optimize.machine import usual
-from affdsl.optimize.recipes import FOR_LOOPS
-from affdsl.report.considered import WORDS, considered, usual_options
+from affdsl.optimize.recipes import FOR_LOOPS, IN_WORDS, considered, usual_options
 from affdsl.report.loops import Origin, source_loops
 from affdsl.report.ranking import ranked
 from affdsl.report.subject import subject
@@ -85,4 +84,4 @@ def test_what_the_search_considers_is_told_with_times():
     assert nest.rows[0].name == "the loops as written"
     assert [row.name for row in nest.rows if row.taken] == ["vectors: inner loops on vectors"]
     assert all(row.said for row in nest.rows[1:])
-    assert {*WORDS} == {*FOR_LOOPS}
+    assert {*IN_WORDS} == {*FOR_LOOPS}
