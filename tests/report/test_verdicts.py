@@ -3,7 +3,8 @@
 import pytest
 
 from affdsl.optimize.machine import usual
-from affdsl.optimize.recipes import FOR_LOOPS, IN_WORDS, considered, usual_options
+from affdsl.optimize.recipes import FOR_LOOPS, IN_WORDS
+from affdsl.report.considered import considered, usual_options
 from affdsl.report.loops import Origin, source_loops
 from affdsl.report.ranking import ranked
 from affdsl.report.subject import subject
