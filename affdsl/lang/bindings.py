@@ -12,6 +12,12 @@ from typing import Literal
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 
 
+@lru_cache(maxsize=16)
+def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
+    """The byte code of a function: four questions are asked of it where a kernel is defined, and reading it is slow."""
+    return tuple(dis.get_instructions(code))
+
+
 @lru_cache(maxsize=1024)
 def bound_names(code: CodeType) -> dict[int, tuple[str, ...]]:
     """For each instruction whose value gets a name, or is unpacked to several: what they are.
@@ -22,7 +28,7 @@ def bound_names(code: CodeType) -> dict[int, tuple[str, ...]]:
     >>> {("a", "(b, c)"), ("d",), ("e",)} <= {*bound_names(f.__code__).values()}
     True
     """
-    instructions = [ins for ins in dis.get_instructions(code) if ins.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
+    instructions = [ins for ins in instructions_of(code) if ins.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
     found = {}
     for position, (ins, after) in enumerate(pairwise(instructions), 1):
         if after.opname == "UNPACK_SEQUENCE" and ins.opname != "BUILD_TUPLE":
@@ -38,7 +44,7 @@ def bound_names(code: CodeType) -> dict[int, tuple[str, ...]]:
 
 def first_use(code: CodeType, name: str, start: int, end: int | None) -> Literal["read", "bound", ""]:
     """What is done first with a name between two instructions, in the order of the byte code."""
-    for ins in _instructions(code):
+    for ins in instructions_of(code):
         if start < ins.offset and (end is None or ins.offset < end):
             if ins.opname.startswith(_STORES) and name in _names(ins):
                 return "bound"
@@ -52,11 +58,6 @@ def _reads(ins: dis.Instruction, name: str) -> bool:
     if not ins.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF", "STORE_FAST_LOAD")):
         return False
     return name in ins.argval if isinstance(ins.argval, tuple) else name == ins.argval
-
-
-@lru_cache(maxsize=1024)
-def _instructions(code: CodeType) -> tuple[dis.Instruction, ...]:
-    return tuple(dis.get_instructions(code))
 
 
 def _unpacked(instructions: list[dis.Instruction], position: int) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from affdsl.errors import InternalError, ProgramError
 from affdsl.ir.location import Location
-from affdsl.lang.bindings import bound_names
+from affdsl.lang.bindings import bound_names, instructions_of
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
 # What calls us on behalf of the user: NumPy's functions, ExitStack, partial.
@@ -162,7 +162,7 @@ def leaves_early(frame: FrameType) -> bool:
 
 def returned_at(code: CodeType) -> int | None:
     """The line of the only `return` with a value in a function, or None where there are several or none."""
-    pairs = pairwise(ins for ins in dis.get_instructions(code) if ins.opname not in _SILENT)
+    pairs = pairwise(ins for ins in instructions_of(code) if ins.opname not in _SILENT)
     lines = {
         _line(ins) for before, ins in pairs
         if (ins.opname == "RETURN_VALUE" and not (before.opname == "LOAD_CONST" and before.argval is None))
@@ -175,8 +175,9 @@ def means_itself(code: CodeType, name: str, qualified: str) -> bool:
     """Whether `name`, in the body of the function of that name, is the function itself."""
     if name in code.co_freevars:
         return True
-    loads = (ins for ins in dis.get_instructions(code) if ins.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
-    return qualified == name and any(ins.argval == name for ins in loads)
+    if qualified != name or name not in code.co_names:
+        return False
+    return any(ins.argval == name for ins in instructions_of(code) if ins.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
 
 
 @cache
@@ -198,7 +199,7 @@ def _positions(code: CodeType) -> dict[int, _Position]:
 def _ways_out(code: CodeType) -> tuple[Counter[_Position], Counter[_Position]]:
     """How often each with-statement is entered, and how often it is left without an exception."""
     positions = _positions(code)
-    instructions = [ins for ins in dis.get_instructions(code) if ins.opname not in _SILENT]
+    instructions = [ins for ins in instructions_of(code) if ins.opname not in _SILENT]
     entered = Counter(positions[ins.offset] for ins in instructions if ins.opname == "BEFORE_WITH")
     quads = zip(instructions, instructions[1:], instructions[2:], instructions[3:], strict=False)
     left = Counter(

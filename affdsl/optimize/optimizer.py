@@ -14,7 +14,7 @@ from affdsl.garbage import uncollected
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import gathered, holders, walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
 from affdsl.optimize import recipes, versions
@@ -114,10 +114,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> Schedule:
     """The schedule where what a loop computes rounds in another way, if it has operations of a kind for that."""
     iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
-    loops = [op for op in walk(s.function) if iv is not None and iv in op.binds()]
-    if not any(
-        isinstance(op, arith.Binary) and op.kind == kind and _pays(verb, op) for loop in loops for op in walk(loop)
-    ):
+    loops = [op for op in holders(s.function) if iv is not None and iv in op.binds()]
+    if not any(op.kind == kind and _pays(verb, op) for loop in loops for op in gathered(loop, _binary)):
         return s
     for steps in _ways_to_round(verb, options):
         made = copy(s)
@@ -126,6 +124,11 @@ def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> 
                 getattr(made, step)(name, **keywords)
             return made
     return s
+
+
+def _binary(op: Op) -> Iterator[arith.Binary]:
+    if isinstance(op, arith.Binary):
+        yield op
 
 
 def _pays(verb: str, op: arith.Binary) -> bool:
@@ -158,7 +161,7 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
         why = f"recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"
         return s, "", [of(s, root, why=why)]
     ivs = {row.iv for row in s.loops() if row.names[0] in inside}
-    bounds = max((_bounds(op) for op in walk(s.function) if not ivs.isdisjoint(op.binds())), default=0)
+    bounds = max((_bounds(op) for op in holders(s.function) if not ivs.isdisjoint(op.binds())), default=0)
     if bounds > MOST_BOUNDS:
         return s, "", [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
