@@ -14,7 +14,7 @@ from affdsl.garbage import uncollected
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import gathered, holders, walk
+from affdsl.ir.traverse import gathered, holders
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
 from affdsl.optimize import recipes, versions
