@@ -13,10 +13,14 @@ from affdsl.codegen.c.lanes import new_vector
 from affdsl.codegen.c.loops import without_values
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.types import value_type
-from affdsl.ir.core import Block
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Constraint, Value
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
+
+SUMS_OF_A_TILE = 8
+"""So many vectors that a loop carries fill most registers of a machine with 16."""
 
 
 def branch(c: Context, op: affine.If | scf.If) -> None:
@@ -29,7 +33,8 @@ def branch(c: Context, op: affine.If | scf.If) -> None:
         know_not(c, op)
         c.block_to(op.orelse, target)
     else:
-        c.lines.open(f"if ({condition})")
+        likely = c.unit.has_vector_types and _is_whole_tile(op)
+        c.lines.open(f"if (__builtin_expect({condition}, 1))" if likely else f"if ({condition})")
         if isinstance(op, affine.If):
             c.ranges.know_constraints(_resolved(c, op))
         c.block_to(op.then, target)
@@ -40,6 +45,21 @@ def branch(c: Context, op: affine.If | scf.If) -> None:
     c.lines.close()
     for result, name in zip(op.results, target.names, strict=True):
         c.values.codes[result] = Code(name)
+
+
+def _is_whole_tile(op: affine.If | scf.If) -> bool:
+    """Whether a branch adds up a tile in registers, and the other one, with masks, what is left at an edge.
+
+    Compilers are told that it is the likely one: gcc 12 would keep the numbers of which masks are made in registers
+    across the tile, and one of its sums in memory (the quirk `masks_across_tiles`).
+    """
+    rest = [inner for other in op.orelse for inner in walk(other)]
+    return any(map(_is_tile, op.then)) and bool(rest) and not any(map(_is_tile, rest))
+
+
+def _is_tile(op: Op) -> bool:
+    """Whether a loop carries as many vectors as a tile in registers has."""
+    return isinstance(op, affine.For) and sum(isinstance(v.type, VectorType) for v in op.carried) >= SUMS_OF_A_TILE
 
 
 def _uninitialised(c: Context, result: Value) -> str:

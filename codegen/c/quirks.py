@@ -173,6 +173,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "eight and more addresses of rows in a function that is inlined move to and fro between registers",
         "a function of its own", "codegen/c/emit.py", 65, gcc=(12, 12),
     ),
+    "masks_across_tiles": Quirk(
+        "slow", "one of twelve sums in registers lies on the stack: what masks of edges are made of stays in registers",
+        "whole tiles are said to be likely", "codegen/c/branches.py", gcc=(12, 12),
+    ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(
         "long", "all ways through the branches of a conversion that is copied into each lane are followed",
