@@ -32,18 +32,19 @@ def grouped(accesses: Iterable[Access], kind: Callable[[Access], Hashable]) -> l
 
 
 def unsettled(
-    accesses: Sequence[Access], alike: Sequence[Alike], is_settled: Callable[[Alike, Alike], bool]
+    sources: Sequence[Access],
+    kinds: Sequence[Alike],
+    sinks: Sequence[Access],
+    kinds_of_sinks: Sequence[Alike],
+    is_settled: Callable[[Alike, Alike], bool],
 ) -> Iterator[tuple[Access, Sequence[Access]]]:
-    """Each access as a source, with the sinks of which two kinds together do not settle what is asked.
-
-    Both in the order of `accesses`, which `alike` has by kinds.
-    """
-    if 2 * len(alike) > len(accesses):  # to ask kinds would be more work than it spares
-        yield from ((access, accesses) for access in accesses)
+    """Each source, with the sinks of which two kinds together do not settle what is asked: both in their order."""
+    if 2 * (len(kinds) + len(kinds_of_sinks)) > len(sources) + len(sinks):  # to ask kinds is more than it spares
+        yield from ((access, sinks) for access in sources)
         return
-    place = {access: k for k, access in enumerate(accesses)}
-    sinks: dict[Access, Sequence[Access]] = {}
-    for sources in alike:
-        some = chain.from_iterable(each for each in alike if not is_settled(sources, each))
-        sinks |= dict.fromkeys(sources, sorted(some, key=place.__getitem__))
-    yield from ((access, sinks[access]) for access in accesses)
+    place = {access: k for k, access in enumerate(sinks)}
+    found: dict[Access, Sequence[Access]] = {}
+    for alike in kinds:
+        some = chain.from_iterable(each for each in kinds_of_sinks if not is_settled(alike, each))
+        found |= dict.fromkeys(alike, sorted(some, key=place.__getitem__))
+    yield from ((access, found[access]) for access in sources)

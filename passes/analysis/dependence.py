@@ -19,7 +19,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
 from affdsl.passes.analysis.access import Access, Accesses, accesses_of, met
-from affdsl.passes.analysis.alike import by_subscripts, grouped, unsettled
+from affdsl.passes.analysis.alike import Alike, by_subscripts, grouped, unsettled
 from affdsl.passes.analysis.grid import overlap
 from affdsl.passes.analysis.linearized import Chain, adjusted
 from affdsl.passes.analysis.polyhedral import Map, UnknownError, name_of, spending
@@ -308,6 +308,25 @@ class Dependences(ShownAsText):
             if found is not None:
                 yield found
 
+    def at_depths(
+        self, sources: Sequence[Access], sinks: Sequence[Access], depths: Sequence[int]
+    ) -> Iterator[Dependence]:
+        """The dependences at some depths, but those between two reads: by sources, then sinks, then depths."""
+        if not depths:
+            return
+        kinds, kinds_of_sinks = grouped(sources, by_subscripts), grouped(sinks, by_subscripts)
+
+        def never_meet(some: Alike, others: Alike) -> bool:
+            return self.never_meet(some[0], others[0], depths)
+
+        for source, rest in unsettled(sources, kinds, sinks, kinds_of_sinks, never_meet):
+            for sink in rest:
+                if "write" in (source.kind, sink.kind):
+                    for depth in depths:
+                        found = self.at(source, sink, depth)
+                        if found is not None:
+                            yield found
+
     def all(self, *, inputs: bool = False) -> Iterator[Dependence]:
         """Every dependence of the function; those between two reads only where asked for."""
         for source in self.compared:
@@ -347,7 +366,9 @@ class Dependences(ShownAsText):
         depth = inside[0].ivs.index(iv) + 1
         independent: set[object] = set()
         kinds = grouped(inside, by_subscripts)
-        for source, sinks in unsettled(inside, kinds, lambda a, b: self.never_meet(a[0], b[0], (depth,))):
+        for source, sinks in unsettled(
+            inside, kinds, inside, kinds, lambda a, b: self.never_meet(a[0], b[0], (depth,))
+        ):
             for sink in sinks:
                 if "write" not in (source.kind, sink.kind):
                     continue

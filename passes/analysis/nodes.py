@@ -196,14 +196,9 @@ def _by_memory(dependences: Dependences, nodes: Sequence[Node]) -> Iterator[Edge
             for node, other in product(sources, users[second]):
                 # Within one iteration if one stands before the other; carried by a loop around in any case.
                 depths = range(1, len(around) + 1 + (node.id < other.id))
-                for access, sink in product(sources[node], users[second][other]) if depths else ():
-                    if "write" not in (access.kind, sink.kind):
-                        continue
-                    for depth in depths:
-                        dependence = dependences.at(access, sink, depth)
-                        if dependence is not None:
-                            kind: EdgeKind = "free" if sink in other.frees else dependence.kind  # type: ignore[assignment]
-                            found.setdefault((node, other, kind, first, second, depth), []).append(dependence)
+                for dependence in dependences.at_depths(sources[node], users[second][other], depths):
+                    kind: EdgeKind = "free" if dependence.sink in other.frees else dependence.kind  # type: ignore[assignment]
+                    found.setdefault((node, other, kind, first, second, dependence.depth), []).append(dependence)
     for (node, other, kind, _, second, depth), some in found.items():
         loop = around[depth - 1] if depth <= len(around) else None
         yield Edge(node, other, kind, second, dependences=tuple(some), loop=loop)

@@ -290,7 +290,8 @@ class _Order:
         def are_kept(sources: Alike, sinks: Alike) -> bool:
             return all(is_kept(a, b) for a in (sources[0], sources[-1]) for b in (sinks[0], sinks[-1]))
 
-        return unsettled(accesses, self._alike(accesses, lambda a: (by_subscripts(a), apart(a))), are_kept)
+        kinds = self._alike(accesses, lambda a: (by_subscripts(a), apart(a)))
+        return unsettled(accesses, kinds, accesses, kinds, are_kept)
 
     def _alike(self, accesses: Sequence[Access], apart: Apart) -> Sequence[Alike]:
         """Accesses that differ by their places in the text alone, or by what `apart` says nothing of.
