@@ -34,9 +34,9 @@ LOADS = (affine.Load, affine.VectorLoad, memref.Load, vector.Load)
 
 
 class _Known(FrozenValue):
-    """Of a value: what tells it from others, and the counters on which it depends."""
+    """Of a value: its number, which those have that are the same, and the counters on which it depends."""
 
-    key: Hashable
+    number: int
     depends: frozenset[Value]
 
 
@@ -82,6 +82,7 @@ class _Needed:
         self.outer = frozenset[Value]().union(*(ivs_of(op) for op, _ in self.way))
         self.found: dict[Hashable, tuple[int, Work]] = {}
         self.known: dict[Value, _Known] = {}
+        self.numbers: dict[Hashable, int] = {}
         self.written: dict[Value, list[tuple[Op, ...]]] = {}
         self.differing: dict[tuple[tuple[int, ...], frozenset[Value]], int | None] = {}
         for loops, op in _with_loops(self.nest, ()):
@@ -101,7 +102,7 @@ class _Needed:
         for value in op.defines():
             self.known[value] = known
         if work := work_of(op):
-            self.count(known.key, self.runs(known.depends, at), work)
+            self.count(known.number, self.runs(known.depends, at), work)
         match op:
             case affine.For() | affine.Parallel() | scf.For() | scf.Parallel():
                 ranges = self.of.ranges(op)
@@ -109,9 +110,9 @@ class _Needed:
                 around = (*at.around, (frozenset(each.iv for each in ranges), inside.total))
                 within = _Place((*at.path, (op, op.body)), around, inside)
                 for value in op.binds():
-                    self.known[value] = _Known(value, within.counters)
+                    self.known[value] = self.numbered(value, within.counters)
                 for each in ranges:
-                    self.known[each.iv] = _Known(each.iv, frozenset((each.iv,)))
+                    self.known[each.iv] = self.numbered(each.iv, frozenset((each.iv,)))
                 if isinstance(op, affine.Parallel) and (work := reductions_of(op)):
                     self.count(op, inside.total, work)
                 self.block(op.body, within)
@@ -125,17 +126,17 @@ class _Needed:
     def result(self, op: Op, at: _Place) -> _Known:
         """What is known of the results of an operation."""
         if isinstance(op, arith.Constant):
-            return _Known((op.value, str(op.result.type)), frozenset())
+            return self.numbered((op.value, str(op.result.type)), frozenset())
         if isinstance(op, LOADS):
             return self.loaded(op, at)
         if any(op.blocks()) or not is_pure(op):
-            return _Known(op, at.counters)
+            return self.numbered(op, at.counters)
         operands = [self.of_value(value) for value in op.reads()]
         depends = frozenset[Value]().union(*(each.depends for each in operands))
         if not isinstance(op, SAME):
-            return _Known(op, depends)
+            return self.numbered(op, depends)
         kinds = (getattr(op, "kind", ""), getattr(op, "predicate", ""), str(op.result.type))
-        return _Known((type(op), *kinds, *(each.key for each in operands)), depends)
+        return self.numbered((type(op), *kinds, *(each.number for each in operands)), depends)
 
     def loaded(self, op: Op, at: _Place) -> _Known:
         """A load: the same number where its subscripts are, unless the array is written in a loop that is around."""
@@ -144,10 +145,10 @@ class _Needed:
         index = tuple(self.of.resolved(expr) for expr in index)
         depends = self.depends(index)
         if root not in self.written:
-            return _Known(("load", root, array, index, width), depends)
+            return self.numbered(("load", root, array, index, width), depends)
         around = [each for each, _ in at.path[len(self.way) :]]
         shared = max(_in_common(around, way) for way in self.written[root])
-        return _Known(op, depends.union(*(ivs_of(each) for each in around[:shared])))
+        return self.numbered(op, depends.union(*(ivs_of(each) for each in around[:shared])))
 
     def depends(self, index: Iterable[Affine]) -> frozenset[Value]:
         """The counters of which expressions are made."""
@@ -156,7 +157,12 @@ class _Needed:
 
     def of_value(self, value: Value) -> _Known:
         """What is known of a value; one that is made before the nest is the same always."""
-        return self.known.get(value) or _Known(value, frozenset())
+        return self.known.get(value) or self.numbered(value, frozenset())
+
+    def numbered(self, key: Hashable, depends: frozenset[Value]) -> _Known:
+        """A value with the number of its key: small, since a key that held those of its operands would double with each
+        x * x."""
+        return _Known(self.numbers.setdefault(key, len(self.numbers)), depends)
 
     def runs(self, depends: frozenset[Value], at: _Place) -> int:
         """In how many iterations operands differ that depend on these counters."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,6 +171,12 @@ def _optimized(kernel: af.Kernel) -> af.Kernel:
     return kernel.optimize("avx2", threads=1)
 
 
+def _reported(kernel: af.Kernel) -> Path:
+    """The page about a kernel for sizes alone: nothing of it runs."""
+    with TemporaryDirectory() as folder:
+        return kernel.report(Path(folder) / "page.html", seconds=0.0, M=64, N=64)
+
+
 def _tiled(kernel: af.Kernel) -> af.Schedule:
     return af.Schedule(kernel).tile(("i", "j"), (4, 8))
 
@@ -218,6 +226,8 @@ OUTPUTS: Mapping[str, Task] = {
     "validate optimize": Task(k.nest, lambda kernel: kernel.optimize("avx2", threads=1, validate=True)),
     "validate contract": Task(k.nest, lambda kernel: kernel.optimize("avx2", threads=1, contract=True, validate=True)),
     "explain": Task(k.stages, lambda kernel: kernel.explain({"M": 64, "N": 64}), _optimized),
+    "report": Task(k.nest, _reported),
+    "report stages": Task(k.stages, _reported, _optimized),
     "explain fuse": Task(k.stages, lambda kernel: kernel.explain(), lambda kernel: kernel.fuse()),
     "schedule shown": Task(k.nest, lambda s: (s.explain(), str(s), str(s.loops()), s._repr_html_()), _tiled),
     "schedule picture": Task(k.nest, lambda s: s.picture("i", "j", {"M": 3, "N": 3}).to_svg(), af.Schedule),

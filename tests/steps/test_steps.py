@@ -21,8 +21,8 @@ OTHERS = {
 }
 """Chains for verbs that find nothing to do in one of squarings."""
 LONG = (
-    "optimize stages", "optimize everything stages", "validate optimize", "validate contract", "explain",
-    "pass affdsl-optimize", "graph of a loop",
+    "optimize stages", "optimize everything stages", "validate optimize", "validate contract",
+    "pass affdsl-optimize", "graph of a loop", "report stages",
 )  # fmt: skip
 """Half a second each and more: they are in the long run, and do what others do, too."""
 
