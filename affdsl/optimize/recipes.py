@@ -39,7 +39,7 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 SHARED_SWEEP = 256
 """How many rows and columns a sweep that threads share has at least, in the mean: one thread is as fast with fewer."""
-IN_CACHE = "smaller arrays stay in the second cache anyway"
+IN_CACHE = "smaller arrays stay in a cache anyway"
 
 
 class Fused(FrozenValue):

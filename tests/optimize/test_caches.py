@@ -28,7 +28,8 @@ FEW_WAYS = replace(AVX512, caches=(32 << 10, 2 << 20, 32 << 20))
 
 
 @pytest.mark.parametrize(("kernel", "target", "most"), [
-    ("heat-3d", SMALL, 1 << 20),
+    ("heat-3d", SMALL, 4 << 20),
+    ("fdtd-2d", SMALL, 1 << 20),
     ("heat-3d", LARGE, 128 << 10),
     ("jacobi-2d", LARGE, 128 << 10),
     ("fdtd-2d", LARGE, 2 << 20),
