@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from numbers import Integral
 from typing import TypeAlias
 
@@ -13,6 +14,7 @@ from affdsl.ir.messages import nearest
 from affdsl.ir.types import INDEX
 from affdsl.mlir.naming import names_of, numbered
 from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.alike import by_subscripts, grouped
 from affdsl.passes.analysis.dependence import KINDS, Dependences
 from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.nodes import ivs_of
@@ -98,12 +100,16 @@ class Question:
     def arrows(self) -> tuple[Arrow, ...]:
         """What must run before what: the dependences that are no pair of reads, between two iterations of the loops."""
         found: set[Arrow] = set()
-        for source in self._inside:
-            for sink in self._inside:
-                kind = KINDS[source.kind, sink.kind]
-                if kind != "input" and source.buffer is sink.buffer:
-                    self._require_sizes(*(access.relation for access in met(source, sink)))
-                    found.update(self._between(source, sink, kind))
+        for sources, sinks in product(grouped(self._inside, by_subscripts), repeat=2):
+            source, sink = sources[0], sinks[0]
+            kind = KINDS[source.kind, sink.kind]
+            if kind == "input" or source.buffer is not sink.buffer:
+                continue
+            for one, other in (*((each, sink) for each in sources), *((source, each) for each in sinks)):
+                self._require_sizes(*(access.relation for access in met(one, other)))
+            if not self.dependences.never_meet(source, sink, self._depths(source, sink)):
+                for some, others in product(grouped(sources, _where), grouped(sinks, _where)):
+                    found.update(self._between(some[0], others[0], kind))
         return tuple(sorted(found, key=lambda arrow: (arrow.source, arrow.sink, arrow.kind)))
 
     def notes(self) -> tuple[str, ...]:
@@ -133,11 +139,9 @@ class Question:
         return tuple(isinstance(loop, affine.Parallel | scf.Parallel) for loop in self.domain.loops)
 
     def _between(self, source: Access, sink: Access, kind: Kind) -> Iterator[Arrow]:
-        common = self.dependences.common(source, sink)
+        common, depths = self.dependences.common(source, sink), self._depths(source, sink)
         source, sink = met(source, sink)
-        for depth in range(1, common + 2):
-            if depth == common + 1 and source.order >= sink.order:
-                continue
+        for depth in depths:
             with self._asking():
                 pairs = at_depth(fixed(same_element(source.relation, sink.relation), self.sizes), depth, common)
                 pairs = self._side(self._side(pairs, Dim.in_, source), Dim.out, sink)
@@ -147,6 +151,11 @@ class Question:
             for a, b, c, d in found:
                 if (a, b) != (c, d):
                     yield Arrow(kind, (a, b), (c, d))
+
+    def _depths(self, source: Access, sink: Access) -> range:
+        """The depths of the loops around both: both stand in the loops that are drawn, where one iteration is one
+        point."""
+        return range(1, self.dependences.common(source, sink) + 1)
 
     def _side(self, pairs: Map, side: Dim, access: Access) -> Map:
         """A map of which on one side only the two loops are left, and others are held where they are."""
@@ -197,6 +206,11 @@ class Question:
         missing = dict.fromkeys(self.names[value] for value in params if value not in self.sizes)
         if missing:
             raise DrawingError(f"{self.what}: give a number for {', '.join(missing)} among the sizes")
+
+
+def _where(access: Access) -> Hashable:
+    """What accesses to the same elements have in common if they run in the same iterations, too."""
+    return access.relation, access.recovered
 
 
 def _number(number: object, name: str, what: str) -> int:

@@ -50,7 +50,7 @@ def test_work_grows_with_the_number_of_steps(task):
     [
         ("verb reverse", "guards"), ("verb fuse", "guards"), ("verb distribute", "ifs"), ("verb parallel", "guards"),
         ("pass affine-scalrep", "ifs"), ("pass affine-loop-fusion", "ifs"), ("verb pipeline", "guards"),
-        ("verb vectorize both", "ifs"), ("fuse pieces", "ifs"),
+        ("verb vectorize both", "ifs"), ("fuse pieces", "ifs"), ("picture", "ifs"),
     ],
 )  # fmt: skip
 def test_accesses_under_conditions_in_a_row_are_not_compared_one_by_one(task, shape):
