@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overl
 import affdsl.mlir  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
-from affdsl.codegen.caller import Caller
+from affdsl.codegen.caller import Caller, TakeOver
 from affdsl.codegen.jit import compile_program, interpret_program
 from affdsl.codegen.native import native_target as native_target
 from affdsl.codegen.needed import needed_by
@@ -235,6 +235,7 @@ class Kernel(_Called[P, R]):
         self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
         self._take(self._first_call)
         self._whole: Caller | None = None
+        self._turned: TakeOver | None = None
         self._program = program
         self._written = written
         self._boundscheck = boundscheck
@@ -261,7 +262,9 @@ class Kernel(_Called[P, R]):
         needed = needed_by(self.program, arguments, keywords)
         if needed is None:
             return self._whole_call(arguments, keywords)[0]
-        compiled = compile_program(self.program, self.guarding, self._build_call, needed=needed, other=self._whole_call)
+        compiled = compile_program(
+            self.program, self.guarding, self._build_call, needed=needed, other=self._whole_call, turned=self._turned
+        )
         self._take(compiled)
         if self._whole is not None:  # another thread has compiled all of it meanwhile
             self._take(self._whole)
@@ -270,7 +273,7 @@ class Kernel(_Called[P, R]):
     def _whole_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
         """Compile all of the kernel, for whatever sizes, and take that for all later calls."""
         if self._whole is None:
-            self._whole = compile_program(self.program, self.guarding, self._build_call)
+            self._whole = compile_program(self.program, self.guarding, self._build_call, turned=self._turned)
             self._take(self._whole)
         return (self._whole(*arguments, **keywords),)
 
@@ -349,11 +352,12 @@ class Kernel(_Called[P, R]):
         *,
         schedule: Schedule | Callable[[], Schedule | None] | None = None,
         notes: Sequence[Note] = (),
+        turned: TakeOver | None = None,
     ) -> Kernel[P, R]:
         """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
 
         `schedule` has the steps that made it, or takes them when somebody asks for it. `notes` are what its
-        `explain()` says instead of them.
+        `explain()` says instead of them. `turned` answers calls of which all strided arrays lie in Fortran order.
 
         It takes the arguments of this one and has its checks: a call is refused with the sizes with which this one
         refuses it. That the IR does the same is for the caller to see to.
@@ -368,6 +372,7 @@ class Kernel(_Called[P, R]):
         )
         made._schedule = schedule if callable(schedule) else lambda: schedule
         made._notes = tuple(notes)
+        made._turned = turned
         return made
 
     @property

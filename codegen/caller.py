@@ -19,7 +19,8 @@ kernel may run with these sizes. Then Python decides, and tells the library, whi
 
     void affdsl_allow(const int64_t *symbols);
 
-`symbols` are the index arguments of the kernel's function, those first that are found in the shapes of arrays.
+`symbols` are the index arguments of the kernel's function, those first that are found in the shapes of arrays. Or they
+return 5, with nothing touched, if all strided arrays lie in Fortran order, and another library is made for these.
 
 Two callers implement it. The compiled one (entry.c) takes a fraction of a microsecond; the one in this file, by ctypes,
 a few, and needs no headers of Python or NumPy. They refuse the same calls with the same errors, because the compiled
@@ -84,6 +85,7 @@ def load(
     sites: Sites | None = None,
     decide: Decide | None = None,
     other: TakeOver | None = None,
+    turned: TakeOver | None = None,
 ) -> Caller:
     """Make a library callable.
 
@@ -106,6 +108,8 @@ def load(
         why not, or gives the index arguments, with which it may.
     other
         Gives the answer, in a tuple of one, of a call whose sizes are right, but not for this library.
+    turned
+        Gives it of a call of which all strided arrays lie in Fortran order.
     """
     entry = library.address("affdsl_entry")
     results = library.address("affdsl_results")
@@ -121,6 +125,10 @@ def load(
             return taken
         if status == _OUTSIDE and sites is not None:
             raise _failure(library, sites)
+        if status == _TURNED and turned is not None:
+            answer = turned(arguments, keywords)
+            if answer is not None:
+                return answer
         if status == _DISAGREE and other is not None:
             explain_sizes(*_sizes_and_scalars(check(signature, arguments, keywords)))
             answer = other(arguments, keywords)
@@ -377,6 +385,7 @@ _DISAGREE: Final = 1
 _OUT_OF_MEMORY: Final = 2
 _OUTSIDE: Final = 3
 _ASKS: Final = 4
+_TURNED: Final = 5
 _REFUSED: Final = -1  # by entry.c itself
 
 _ENTRY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)

@@ -56,10 +56,12 @@ def compile_program(
     *,
     needed: Program | None = None,
     other: TakeOver | None = None,
+    turned: TakeOver | None = None,
 ) -> Caller:
     """program as a callable, from the cache or freshly compiled; `take_over` as in `affdsl.codegen.caller.load`.
 
     Where only a part of it is `needed`, that is compiled, and `other` asked about calls with sizes that it excludes.
+    `turned` takes calls of which all strided arrays lie in Fortran order.
 
     A call with sizes with which an access would leave its array, as `bounds` knows them, is refused, and one with index
     arguments so large that what loops and subscripts compute with them does not fit into 64 bits. Where only the
@@ -73,10 +75,15 @@ def compile_program(
     prepare()
     cache, sites = default_cache(), Sites()
     compiler = cache.compiler()
+    if is_checked(program):  # which says what is wrong in the order of the kernel as written
+        turned = None
     with progress(f"compiling {program.func.symbol}"):
-        source, flags = jit_source(program if needed is None else needed, bounds, compiler, sites=sites, whole=program)
+        source, flags = jit_source(
+            program if needed is None else needed, bounds, compiler, sites=sites, whole=program,
+            has_turned=turned is not None,
+        )  # fmt: skip
         library = cache.library(compiler, source, flags)
-    return loaded(program, bounds, library, sites, take_over, other)
+    return loaded(program, bounds, library, sites, take_over, other, turned)
 
 
 def jit_source(
@@ -90,12 +97,14 @@ def jit_source(
     module: Module | None = None,
     instruments: Instruments | None = None,
     whole: Program | None = None,
+    has_turned: bool = False,
 ) -> tuple[str, tuple[str, ...]]:
     """The C file of a program that is compiled here, and with which flags: for this machine, or for a target.
 
     `sites` and `origins` are filled, see `affdsl.codegen.c.emit.emit_jit`. With `instruments` it is a copy that notes
     how it runs, of a `module` that does the same as that of the program, and has its vectors split already. Where it is
-    a part of a `whole`, it refuses the index arguments that all of that would.
+    a part of a `whole`, it refuses the index arguments that all of that would; where it `has_turned` form, arrays that
+    all lie in Fortran order.
     """
     width = None
     if module is None:
@@ -110,6 +119,7 @@ def jit_source(
         sites=Sites() if sites is None else sites,
         checked=checked,
         asks=bounds.needs_numbers,
+        has_turned=has_turned,
         register_bits=width,
         origins=origins,
         instruments=instruments,
@@ -127,6 +137,7 @@ def loaded(
     sites: Sites,
     take_over: TakeOver | None = None,
     other: TakeOver | None = None,
+    turned: TakeOver | None = None,
 ) -> Caller:
     """A compiled program as a callable, with the errors of `compile_program`."""
 
@@ -139,7 +150,7 @@ def loaded(
         known = check_sizes(program, shapes, scalars, bounds)
         return [number for number in known_arguments(program, known, scalars) if number is not None]
 
-    called = load(library, signature_of(program), explain, take_over, sites, decide, other)
+    called = load(library, signature_of(program), explain, take_over, sites, decide, other, turned)
     return _after_output(called) if any(printed(op) is not None for op in walk(program.module)) else called
 
 

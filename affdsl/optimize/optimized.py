@@ -9,7 +9,7 @@ from affdsl.codegen.targets.target import Target
 from affdsl.errors import ProgramError
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
-from affdsl.optimize.decision import decide
+from affdsl.optimize.fortran_order import in_both_orders
 from affdsl.optimize.options import Options, available_threads, targets
 
 
@@ -33,7 +33,7 @@ def optimized(
         what = f"cannot optimize {kernel.name} for sizes and tune it"
         raise problem(ProgramError, what, "give the sizes as tune={...}: the loops as written are timed then, too")
     if tune is False and sizes is None:
-        made = decide(kernel, options).kernel(kernel)
+        made = in_both_orders(kernel, options)
     else:
         tuned: Callable[..., Kernel] = import_module("affdsl.optimize.tuning").tuned
         made = tuned(kernel, options, tune) if sizes is None else tuned(kernel, options, sizes, others=False)

@@ -116,6 +116,7 @@ def emit_jit(
     sites: Sites | None = None,
     checked: bool = True,
     asks: bool = False,
+    has_turned: bool = False,
     vector_types: bool = True,
     register_bits: int | None = None,
     origins: Origins | None = None,
@@ -126,7 +127,7 @@ def emit_jit(
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
     A call is refused where all constraints of one of `against` hold. With `sites`, and where it is `checked`, each
     access is checked before it is made; its check is added to them, as are assertions. Where it `asks`, it runs only
-    with numbers that were allowed before.
+    with numbers that were allowed before; where it `has_turned` form, not on arrays that all lie in Fortran order.
     `vector_types` as in `emit`; vectors of more than `register_bits` are several. With `origins`, it is noted for which
     operation each line is. With `instruments`, the file notes how it runs: give a module that is split already.
     """
@@ -146,7 +147,9 @@ def emit_jit(
         found, unit, set(), {}, rows, reserved=INSTRUMENTS if instruments is not None else ()
     )
     is_timed = instruments is not None
-    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks, is_timed=is_timed)
+    last = entry_points(
+        found[entry], prototypes[entry], sizes, unit, against, asks=asks, is_timed=is_timed, has_turned=has_turned
+    )
     text = unit.file("\n".join([*bodies, last]))
     return text if origins is None else origins.taken(text)
 

@@ -6,7 +6,7 @@ then calls the kernel. Arithmetic on sizes is checked for overflow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -82,11 +82,13 @@ def entry_points(
     *,
     asks: bool = False,
     is_timed: bool = False,
+    has_turned: bool = False,
 ) -> str:
     """The text of the entry points of a planned function; they refuse sizes for which all of one of `against` holds.
 
-    Where it `asks`, a call with index arguments that were not allowed before gives 4, with nothing touched. The call of
-    the function is timed by clock 0 if it `is_timed`.
+    Where it `asks`, a call with index arguments that were not allowed before gives 4, with nothing touched; where it
+    `has_turned` form, one of which all strided arrays lie in Fortran order gives 5. The call of the function is timed
+    by clock 0 if it `is_timed`.
     """
     f = plan.func
     _refuse(f, sizes)
@@ -98,6 +100,8 @@ def entry_points(
         lines += ["    if (affdsl_is_allowed(symbols) == 0)", "        return 4;"]
     arguments: list[str] = []
     pointer, places = 0, _places(f)
+    if has_turned:
+        lines += _refused_in_fortran_order(plan, places)
     for position, arg in enumerate(f.args):
         if position < sizes:
             arguments.append(f"symbols[{position}]")
@@ -146,6 +150,16 @@ def entry_points(
     if any(r.is_array for r in plan.results):
         parts.append(_results(plan, indices, unit))
     return "\n".join(parts)
+
+
+def _refused_in_fortran_order(plan: Plan, places: Mapping[Value, int]) -> list[str]:
+    """Lines that leave with 5 where all strided arrays have smaller strides in their first dimension than the last."""
+    tests = []
+    for arg, strides in plan.strides.items():
+        if len(strides) > 1:
+            first, last = places[arg] + len(strides), places[arg] + 2 * len(strides) - 1
+            tests.append(f"llabs(sizes[{first}]) < llabs(sizes[{last}])")
+    return [f"    if ({' && '.join(tests)})", "        return 5;"]
 
 
 def _refuse(f: Func, sizes: int) -> None:
