@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from types import FunctionType
 
@@ -13,6 +14,7 @@ from affdsl.kernel import Kernel
 from affdsl.lang.turned import is_turned, turned
 from affdsl.optimize.decision import decide
 from affdsl.optimize.options import Options
+from affdsl.optimize.unfit import RecipeWarning
 from affdsl.progress import progress
 
 IN_FORTRAN_ORDER = Note(
@@ -41,7 +43,9 @@ def _on_transposes(kernel: Kernel, options: Options) -> TakeOver | None:
 
     def take(arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
         if not made:
-            with progress(f"ordering the loops of {kernel.name} for arrays in Fortran order"):
+            what = f"ordering the loops of {kernel.name} for arrays in Fortran order"
+            with progress(what), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RecipeWarning)  # nobody asks for recipes here
                 on_transposes = Kernel(function, {}, program=program)
                 made.append(decide(on_transposes, options).kernel(on_transposes))
         given = {**dict(zip([p.name for p in parameters], arguments, strict=False)), **keywords}
