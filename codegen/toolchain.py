@@ -167,7 +167,7 @@ def jit_flags(compiler: Compiler, instructions: Sequence[str] | None = None) -> 
     return (
         "-std=c11",
         "-O3",
-        *(("-fno-split-loops", "--param=iv-max-considered-uses=50") if compiler.kind == "gcc" else ()),
+        *(_FOR_GCC if compiler.kind == "gcc" else ()),
         *(_of_this_machine(compiler) if instructions is None else instructions),
         "-ffp-contract=off",
         "-fno-math-errno",
@@ -177,6 +177,18 @@ def jit_flags(compiler: Compiler, instructions: Sequence[str] | None = None) -> 
         "-fvisibility=hidden",
         *(("-fopenmp",) if compiler.has_openmp else ()),
     )
+
+
+_UNROLLED = 60
+"""As many instructions has the body of a loop at most behind which gcc has copied it."""
+_FOR_GCC = (
+    "-fno-split-loops",
+    "--param=iv-max-considered-uses=50",
+    "-funroll-loops",
+    "--param=max-unroll-times=4",
+    f"--param=max-unrolled-insns={_UNROLLED}",
+    f"--param=max-average-unrolled-insns={_UNROLLED}",
+)
 
 
 def _of_this_machine(compiler: Compiler) -> tuple[str, ...]:
@@ -510,5 +522,7 @@ _NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n
 # that pays, a schedule has split them: the kernels of PolyBench take as long without, in the mean. In a loop of very
 # many addresses it takes another quarter to choose what to count them by; beyond 50 it counts each by itself
 # (iv-max-considered-uses), with which they take as long too. Both are the quirk `loops_split` of codegen/c/quirks.py.
+# gcc leaves each loop over vectors one copy of its body, where clang makes several of those that it vectorizes itself.
+# So does -funroll-loops, which is kept from copying long bodies: the quirk `copies_of_short_bodies`.
 # -fvisibility=hidden leaves only the symbols that the source marks visible: two kernels in one process never see each
 # other's functions.

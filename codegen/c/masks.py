@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from affdsl.codegen.c.types import container, scalar, width
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, func, vector
+from affdsl.ir.dialects import arith, func, math, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import I1, FloatType, ScalarType, Type, VectorType
@@ -46,7 +46,7 @@ def _together(op: Op) -> Iterator[Value]:
     yield from op.defines()
     if isinstance(op, arith.Select):
         yield from (op.if_true, op.if_false)
-    elif not isinstance(op, arith.Compare):
+    else:
         yield from op.reads()
     for block in op.blocks():
         yield from (value for last in block[-1:] for value in last.reads())
@@ -54,8 +54,10 @@ def _together(op: Op) -> Iterator[Value]:
 
 
 def _compared(op: Op) -> Iterator[tuple[Value, int]]:
-    if isinstance(op, arith.Compare) and is_mask(op.result):
-        yield op.result, lane_width(op.left.type)
+    match op:
+        case arith.Compare(left=lanes, result=mask) | math.Unary(operand=lanes, result=mask):
+            if is_mask(mask) and not is_mask(lanes):
+                yield mask, lane_width(lanes.type)
 
 
 def _chosen(op: Op) -> Iterator[tuple[Value, int]]:

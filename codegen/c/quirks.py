@@ -173,6 +173,11 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "eight and more addresses of rows in a function that is inlined move to and fro between registers",
         "a function of its own", "codegen/c/emit.py", 65, gcc=(12, 12),
     ),
+    "copies_of_short_bodies": Quirk(
+        "slow", "short loops over vectors stay as they are at -O3, and count and jump for each vector",
+        "-funroll-loops for gcc, four times at most, and of short bodies only; clang was no faster with it",
+        "codegen/toolchain.py", gcc=(12, 12), clang=(22, 22),
+    ),
     "masks_across_tiles": Quirk(
         "slow", "one of twelve sums in registers lies on the stack: what masks of edges are made of stays in registers",
         "whole tiles are said to be likely", "codegen/c/branches.py", gcc=(12, 12),

@@ -84,7 +84,7 @@ _SHORTER = {f"short_{kind}": ("V", "const S *a", "const S wide = *a;\nreturn SHO
 """The low bits of integers; S is the type of a vector of them."""
 NARROW = 16
 """Integers of at most so many bits are made of floats by way of such of 32 bits."""
-HALVED = 8
+HALVED = 4
 """From so many lanes on, integers are made narrow by halves, where compilers would take one lane after the other."""
 _WIDER |= {"from_f32": ("V", "const S *a", "return __builtin_convertvector(*a, V);")}
 

@@ -32,6 +32,12 @@ _DIVISIONS = ("divsi", "divui", "floordivsi")
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
 _BITS = frozenset(("andi", "ori", "xori"))
+_OF_MASKS = {
+    "eq": ("^", True, False), "ne": ("^", True, True),
+    "ult": ("&", False, True), "ule": ("|", False, True), "ugt": ("&", True, False), "uge": ("|", True, False),
+    "slt": ("&", True, False), "sle": ("|", True, False), "sgt": ("&", False, True), "sge": ("|", False, True),
+}  # fmt: skip
+"""Masks that are compared: the operator, and whether each is taken as it is. With a sign, true is less: it is -1."""
 _EXTREMES = {"maxsi": "maxs", "minsi": "mins", "maxui": "maxu", "minui": "minu"}
 """The helpers that choose between two integers."""
 _BESIDE_NUMBERS = {
@@ -162,6 +168,8 @@ def computed(c: Context, op: Op) -> Code | None:
             return _cast(c, op)
         case math.Fma():
             return fused(c, op)
+        case math.Unary(kind="isnan" | "isinf" | "isfinite"):
+            return _tested(c, op)
         case math.Unary(kind="absf"):
             return _helped(c, "absf", op.result, op.operand)
         case math.Unary(kind=kind) if kind in IN_DOUBLES:
@@ -293,20 +301,40 @@ def _helper(c: Context, stem: str, result: Value) -> str:
 def _compare(c: Context, op: arith.Compare) -> Code | None:
     """A mask, which may be wider or narrower than what is compared."""
     kind = lane_kind(c, op.left)
-    if is_mask(op.left) or op.predicate in ("true", "false"):
+    if op.predicate in ("true", "false"):
         return None
     if op.left is op.right and not isinstance(kind, FloatType):
         return _with_itself(c, op)
     left, right = whole(c, op.left), whole(c, op.right)
+    if is_mask(op.left):
+        sign, is_left, is_right = _OF_MASKS[op.predicate]
+        return infix(sign, left if is_left else _inverted(left), right if is_right else _inverted(right))
     if not isinstance(kind, FloatType):
         shown = _ordered(c, op.predicate, op.left, left, right)
     else:
         shown = _compared_floats(op.predicate, left, right)
-    if (bits := width_of(kind)) == c.masks[op.result]:
+    return _as_mask(c, shown, op.left, op.result)
+
+
+def _as_mask(c: Context, shown: Code, of: Value, result: Value) -> Code:
+    """What is found of some lanes as a mask, whose lanes may have another width."""
+    if (bits := width_of(lane_kind(c, of))) == c.masks[result]:
         return shown
     if bits == 8 and is_written("lanes_compared"):
-        shown = cast(integers(c, "i8", prod(_vector(op.left).shape)), shown)
-    return converted(type_name(c, op.result), shown)
+        shown = cast(integers(c, "i8", prod(_vector(of).shape)), shown)
+    return converted(type_name(c, result), shown)
+
+
+def _tested(c: Context, op: math.Unary) -> Code:
+    """Which lanes are no numbers, or infinite, or neither."""
+    kind, lanes = lane_kind(c, op.operand), prod(_vector(op.operand).shape)
+    shown = whole(c, op.operand)
+    if op.kind == "isnan":
+        return _as_mask(c, infix("!=", shown, shown), op.operand, op.result)
+    infinity = call(c.unit.vector_helper("all", suffix(kind), lanes), Code("INFINITY"))
+    size = on_vectors(c, "absf", kind, lanes, op.operand)
+    c.unit.header("math.h")
+    return _as_mask(c, infix("==" if op.kind == "isinf" else "<", size, infinity), op.operand, op.result)
 
 
 def _with_itself(c: Context, op: arith.Compare) -> Code:

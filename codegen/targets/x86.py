@@ -13,12 +13,14 @@ def widening(width: int) -> Iterator[tuple[Row, str]]:
     for source in (8, 16, 32):
         for target in (bits for bits in (16, 32, 64) if bits > source):
             lanes, size = width // target, width // target * source
-            if size < 64:
+            if size < 32:
                 continue
-            given = f"(__m{size}i)*a" if size >= 128 else "_mm_loadl_epi64((const __m128i *)(const void *)a)"
+            first = "int bits;\n__builtin_memcpy(&bits, a, sizeof bits);\n" if size == 32 else ""
+            short = "_mm_cvtsi32_si128(bits)" if size == 32 else "_mm_loadl_epi64((const __m128i *)(const void *)a)"
+            given = f"(__m{size}i)*a" if size >= 128 else short
             for sign, end in (("i", f"epi{source}"), ("u", f"epu{source}")):
                 call = f"{register(width)}_cvt{end}_epi{target}({given})"
-                yield (f"from_{sign}{source}", f"i{target}", lanes), f"return (V){call};"
+                yield (f"from_{sign}{source}", f"i{target}", lanes), f"{first}return (V){call};"
     if width > 128:
         half = width // 2
         yield ("from_i32", "f64", width // 64), f"return (V){register(width)}_cvtepi32_pd((__m{half}i)*a);"

@@ -180,6 +180,7 @@ def test_jit_flags_keep_floating_point_strict(compiler: toolchain.Compiler) -> N
 def test_jit_flags_are_known_to_the_compiler(compiler: toolchain.Compiler) -> None:
     assert ("-fno-split-loops" in jit_flags(compiler)) == (compiler.kind == "gcc")
     assert ("--param=iv-max-considered-uses=50" in jit_flags(compiler)) == (compiler.kind == "gcc")
+    assert ("-funroll-loops" in jit_flags(compiler)) == (compiler.kind == "gcc")
     assert compile_shared(compiler, GOOD, (*jit_flags(compiler), "-Werror"))
 
 

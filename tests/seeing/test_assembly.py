@@ -68,12 +68,12 @@ def compiler(request, monkeypatch):
 
 
 def lines_of(shown, pattern):
-    """The user's lines that some instructions are said to be of."""
+    """The user's lines that some instructions are said to be of; gcc says none for some in copies of a body."""
     return {
         linecache.getline(line.location.file, line.location.line).strip()
         for loop in shown.loops
         for line in loop.lines
-        if line.kind == "instruction" and re.match(pattern, line.text)
+        if line.kind == "instruction" and re.match(pattern, line.text) and line.location is not None
     }
 
 

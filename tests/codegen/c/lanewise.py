@@ -218,6 +218,9 @@ def _masks() -> Iterator[Row]:
         yield Row(
             f"%a = {less}\n%b = {other}\n%m = arith.xori %a, %b : <i1>\n%r = {chosen}", types, target, (LOADED,) * 4
         )
+        for predicate in arith.INTEGER_PREDICATES if (source, target) in (("i8", "f64"), ("f64", "i32")) else ():
+            of_masks = f"%a = {less}\n%b = {other}\n%m = arith.cmpi {predicate}, %a, %b : <i1>"
+            yield Row(f"{of_masks}\n%r = {chosen}", types, target, (LOADED,) * 4)
         for kind in arith.CASTS:
             cast = f"arith.{kind} %m : <i1> to <{target}>"
             yield Row(f"%m = {less}\n%r = {cast}", (source, source), target, (LOADED, LOADED))

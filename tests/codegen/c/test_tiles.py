@@ -22,7 +22,8 @@ def test_no_sum_of_a_tile_lies_on_the_stack(threads: int) -> None:
     loops = [[line.text for line in loop.lines] for loop in shown.loops]
     tiles = [loop for loop in loops if sum("vfmadd" in text for text in loop) == SUMS]
     assert tiles, "no loop adds to all sums of a tile"
-    assert not [text for loop in tiles for text in loop if re.search(r"\(%?r[sb]p|\[r[sb]p", text)]
+    sums = [text for loop in tiles for text in loop if "mm" in text]  # what the loop counts by may be anywhere
+    assert not [text for text in sums if re.search(r"\(%?r[sb]p|\[r[sb]p", text)]
 
 
 def test_choices_between_other_things_are_as_likely_as_they_are() -> None:

@@ -173,7 +173,7 @@ def arguments(random, stem, element, lanes, n):
     reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
     if stem.startswith(("from_", "short_")):
         bits = int(stem.partition("_")[2][1:])
-        reached = lanes * bits // int(element[1:])  # so many bytes, and not one more
+        reached = max(1, lanes * bits // int(element[1:]))  # so many bytes, and none more where they fill an element
     reached = {"loaded": lanes, "streamed": lanes, "scaled": lanes, "dot": 2 * lanes}.get(
         stem.partition("_")[0], reached
     )

@@ -1,0 +1,1 @@
+"""The idioms, one file for each group."""

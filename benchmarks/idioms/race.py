@@ -1,0 +1,146 @@
+"""One idiom beside its peers: NumPy, gcc, clang, and numba where it is installed."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+
+import numpy as np
+
+import affdsl as af
+from affdsl.lang.annotations import ArrayType
+from benchmarks.idioms.idiom import Idiom
+from benchmarks.polybench.race import FLAGS, PEERS, compilers
+
+ALLOWED = dict.fromkeys(("contract", "reassociate", "reciprocal", "approximate"), True)
+OPTIONS = {"strict": {}, "fast": ALLOWED}
+SECONDS, LEAST, MOST = 0.5, 7, 1001
+"""How long the rounds of one row take, and how many there are."""
+
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How an idiom did: microseconds of all who are right, the best peer, and how many times longer that takes."""
+
+    idiom: Idiom
+    row: str
+    times: dict[str, float]
+    wrong: tuple[str, ...]
+    best: str
+    ratio: float
+    kernel: af.Kernel
+
+
+def measured(idiom: Idiom, row: str, seconds: float = SECONDS) -> Result:
+    """A row of an idiom, by all in turns. Raises AssertionError where ours computes something else."""
+    given, arguments = idiom.arguments(idiom.sizes), idiom.arguments(idiom.sizes)
+    wanted, written = idiom.arguments(idiom.sizes), idiom.arguments(idiom.sizes)
+    idiom.reference(*wanted)
+    idiom.kernel(*written)
+    made = idiom.kernel.optimize(threads=1, **OPTIONS[row])
+    with tempfile.TemporaryDirectory() as folder:
+        calls: dict[str, Call] = {"ours": partial(made, *arguments), "numpy": partial(idiom.reference, *arguments)}
+        calls |= dict(compiled(idiom, arguments, PEERS[row], Path(folder)))
+        calls |= dict(jitted(idiom, given, arguments, fast=row == "fast"))
+        wrong = []
+        for name, call in calls.items():
+            refill(arguments, given)
+            call()
+            if not is_right(arguments, wanted, idiom.tolerance):
+                wrong.append(name)
+            if name == "ours" and row == "strict":
+                assert is_right(arguments, written, 0.0), f"{idiom.name}: not the same as its loops, to the bit"
+        assert "ours" not in wrong, f"{idiom.name}, {row}: what optimize() made computes something else than NumPy"
+        taken = in_turns({name: call for name, call in calls.items() if name not in wrong}, arguments, given, seconds)
+    times = {name: 1e6 * median(each) for name, each in taken.items()}
+    best = min((name for name in times if name != "ours"), key=lambda name: times[name])
+    ratio = median(theirs / ours for theirs, ours in zip(taken[best], taken["ours"], strict=True))
+    return Result(idiom, row, times, tuple(wrong), best, ratio, made)
+
+
+def in_turns(
+    calls: dict[str, Call], arguments: Sequence[object], given: Sequence[object], seconds: float
+) -> dict[str, list[float]]:
+    """How long calls take, in time of the processor, on the same arrays, which each call finds as they were given."""
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    began = perf_counter()
+    while len(taken["ours"]) < LEAST or (perf_counter() - began < seconds and len(taken["ours"]) < MOST):
+        for name, call in calls.items():
+            refill(arguments, given)
+            start = process_time()
+            call()
+            taken[name].append(process_time() - start)
+    return taken
+
+
+def compiled(
+    idiom: Idiom, arguments: Sequence[object], flags: Sequence[str], folder: Path
+) -> Iterator[tuple[str, Call]]:
+    """The C by each compiler that is there, on the arguments."""
+    source = folder / "peer.c"
+    source.write_text(idiom.text(), encoding="utf-8")
+    width = f"-mprefer-vector-width={af.native_target().width}"
+    for name, command in compilers(1).items():
+        if name == "Polly":
+            continue
+        library = folder / f"{name}.so"
+        subprocess.run([*command, *FLAGS, width, *flags, str(source), "-o", str(library), "-lm"], check=True)
+        passed = [_passed(value, p.type) for value, p in zip(arguments, idiom.kernel.program.parameters, strict=True)]
+        yield name, partial(ctypes.CDLL(str(library)).peer, *passed)
+
+
+def jitted(
+    idiom: Idiom, given: Sequence[object], arguments: Sequence[object], *, fast: bool
+) -> Iterator[tuple[str, Call]]:
+    """What numba makes of the expression of NumPy, where it is there and can."""
+    if importlib.util.find_spec("numba") is None:
+        return
+    numba = importlib.import_module("numba")
+    function = numba.njit(fastmath=fast)(idiom.reference)
+    try:
+        function(*arguments)
+    except (numba.core.errors.NumbaError, NotImplementedError):
+        return
+    finally:
+        refill(arguments, given)
+    yield "numba", partial(function, *arguments)
+
+
+def refill(arguments: Sequence[object], given: Sequence[object]) -> None:
+    """Give arrays the elements that they had."""
+    for into, of in zip(arguments, given, strict=True):
+        if isinstance(into, np.ndarray):
+            np.copyto(into, of)
+
+
+def is_right(found: Sequence[object], wanted: Sequence[object], tolerance: float) -> bool:
+    """Whether arrays are the same but for what rounding may make of them; to the bit for a tolerance of 0."""
+    for a, b in zip(found, wanted, strict=True):
+        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+            continue
+        if tolerance == 0.0 and a.tobytes() != b.tobytes():
+            return False
+        far = tolerance * float(np.abs(b[np.isfinite(b)]).max(initial=0))
+        if not np.allclose(a, b, rtol=0, atol=far, equal_nan=True):
+            return False
+    return True
+
+
+def _passed(value: object, type: object) -> object:
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    if type == af.index:
+        return ctypes.c_int64(int(str(value)))
+    assert not isinstance(type, ArrayType)
+    return np.ctypeslib.as_ctypes_type(np.asarray(value).dtype)(value)
