@@ -67,6 +67,11 @@ class Candidate(Frozen):
         """
         return self.near_ratio > CLEARLY and self.ratio > SLOWER
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the model expects it to take longer than the loops as written, if not so clearly."""
+        return self.near_ratio > CLEARLY and self.ratio > 1
+
     @cached_property
     def near_ratio(self) -> float:
         """The same as `ratio` where all that is touched is in the nearest cache."""
