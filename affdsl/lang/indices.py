@@ -70,6 +70,7 @@ class Index(Comparable["Condition | Scalar"]):
     """
 
     __slots__ = ("expr",)
+    _of_indices = True
 
     def __init__(self, expr: Affine) -> None:
         self.expr = expr
@@ -261,6 +262,7 @@ class Condition(Traced):
     """A conjunction of affine constraints, or its negation: what `affine.if` can test. Combine with & | ~."""
 
     __slots__ = ("constraints", "negated")
+    _of_indices = True
     instead = (
         "conditions are combined with & | ^ ~; affdsl.bool_(condition) can be compared, and "
         "affdsl.select(condition, 1, x) makes a number of one"

@@ -15,7 +15,7 @@ from affdsl.errors import ProgramError
 from affdsl.lang.arrays import Array
 from affdsl.lang.bindings import first_use
 from affdsl.lang.builder import OpenBlock, current
-from affdsl.lang.dtypes import NUMBERS, Number
+from affdsl.lang.dtypes import NUMBERS
 from affdsl.lang.indices import Index
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem, user_frame
@@ -117,7 +117,7 @@ def _read_before(block: str, name: str, x: Array | Scalar | Index, what: str = "
     )
 
 
-def _added_up(opened: OpenBlock, name: str, x: Number, now: Meaning) -> ProgramError:
+def _added_up(opened: OpenBlock, name: str, x: Meaning, now: Meaning) -> ProgramError:
     """The error for a number of Python to which every iteration is meant to add."""
     start, type = _first_value(name, x, now), _type(now)
     variable = f"{name} = {start} before {{}}, and {name} += ... or {name}.set(...) in it"
@@ -149,8 +149,9 @@ def _first_value(name: str, x: Meaning, now: Meaning) -> str:
     return f"affdsl.var(affdsl.{_type(now)}({shown}))"
 
 
-def _plain(number: Number) -> int | float | complex:
+def _plain(number: Meaning) -> int | float | complex:
     """A number of NumPy as one of Python, which all versions of NumPy write alike."""
+    assert isinstance(number, NUMBERS)
     return number.item() if isinstance(number, np.generic) else number
 
 

@@ -1,0 +1,67 @@
+"""What is said depends on the user's line where its source is to be had, and is right where it is not."""
+
+import linecache
+import sys
+
+import numpy as np
+import pytest
+
+import affdsl as af
+
+IF = """
+@af.kernel
+def f(A: af.f32[4]):
+    if A[0] > 0.0:
+        A[0] = 0.0
+"""
+PRANGE = """
+import numba
+
+@af.kernel
+def f(A: af.f32[af.symbols("N")]):
+    for i in numba.prange({}):
+        A[i] = 0.0
+"""
+NUMBA = """
+class prange(object):
+    def __new__(cls, *args):
+        return range(*args)
+"""
+
+
+def said(code: str, file: str) -> str:
+    with pytest.raises(af.ProgramTypeError) as caught:
+        exec(compile(code, file, "exec"), {"af": af, "np": np, "__name__": "somewhere"})
+    return str(caught.value)
+
+
+def test_without_its_source_all_that_may_ask_is_named():
+    assert "    Python's if, while, and, or, not and chained comparisons need it at once; write" in said(
+        IF, "<nowhere>"
+    )
+
+
+def test_with_another_source_than_was_compiled_too(tmp_path):
+    file = tmp_path / "changed.py"
+    for changed in ("x = 1\n" * 9, "def f(:\n"):
+        file.write_text(changed)
+        linecache.checkcache(str(file))
+        assert "Python's if, while, and, or, not" in said(IF, str(file))
+    file.write_text(IF)
+    linecache.checkcache(str(file))
+    assert "Python's `if` needs it at once" in said(IF, str(file))
+
+
+@pytest.mark.parametrize(("bounds", "instead"), [("A.shape[0]", "A.shape[0]"), ("1, A.shape[0]", "(1, A.shape[0])")])
+def test_a_loop_of_numba_is_a_parallel_one(bounds, instead, tmp_path, monkeypatch):
+    """The class stands in for that of numba: it makes a range, in a file of the package."""
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text(NUMBA)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    file = tmp_path / "kernels.py"
+    file.write_text(PRANGE.format(bounds))
+    message = said(file.read_text(), str(file))
+    assert message.startswith(f"{file}:6: the index N is not known")
+    what = f"`with affdsl.parallel({instead}) as i:` instead of `for i in numba.prange({bounds}):`"
+    assert message.endswith(f"    write {what}")
