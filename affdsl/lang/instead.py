@@ -50,7 +50,7 @@ def _asking(frame: FrameType, *, of_indices: bool) -> dict[str, str]:
                 return found | _branch(outer, nodes[nodes.index(outer) + 1])
             case ast.While(test=test) if test is inner:
                 return found | {
-                    "while": "`with affdsl.while_(lambda: condition):`, whose condition reads arrays or variables of affdsl.var"
+                    "while": "`with affdsl.while_(lambda: condition):`, which asks arrays and variables of affdsl.var"
                 }
             case ast.Assert(test=test) if test is inner:
                 return found | {"assert": 'affdsl.assert_(condition, "what must hold")'}
