@@ -14,6 +14,7 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX, IndexType
 from affdsl.lang.builder import SymbolValue, active, current
+from affdsl.lang.counters import Counters
 from affdsl.lang.dtypes import bool_, index, require_index
 from affdsl.lang.scalars import Scalar, cast, compare, constant, index_scalar
 from affdsl.lang.source import here, problem
@@ -338,6 +339,7 @@ def _term(symbol: str, other: Operand) -> Affine | None:
             f"convert the index with affdsl.f64(i) to work with {other!r}"
             if isinstance(other, float | np.floating)
             else "write a whole number, an index or a scalar",
+            other.several() if isinstance(other, Counters) else "",
         )
     return Affine((), require_index(int(other)))
 

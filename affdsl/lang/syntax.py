@@ -8,13 +8,13 @@ import linecache
 from types import FrameType
 
 
-def running(frame: FrameType) -> list[ast.AST]:
-    """The expression that a frame computes, what that is part of, and so on outwards.
+def running(frame: FrameType, at: int | None = None) -> list[ast.AST]:
+    """The expression that a frame computes, or did at an instruction, what that is part of, and so on outwards.
 
     It is found by its columns. Nothing is found where there is no source, where that was changed after it was compiled,
     and where Python was told to forget columns.
     """
-    position = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    position = list(frame.f_code.co_positions())[(frame.f_lasti if at is None else at) // 2]
     lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
     try:
         path: list[ast.AST] = [ast.parse("".join(lines))]

@@ -24,6 +24,7 @@ from affdsl.lang.builder import Builder, SymbolValue, building
 from affdsl.lang.dtypes import NUMBERS, DType, index, literal
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
+from affdsl.lang.miscalls import arguments_explained
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import definition, located, means_itself, problem, returned_at, unhidden
 from affdsl.lang.traced import Traced
@@ -79,7 +80,7 @@ def trace(
     with building(builder):
         given = [_placeholder(p, v) for p, v in zip(parameters, inputs[len(sizes) :], strict=True)]
         try:
-            with unhidden():
+            with arguments_explained(), unhidden():
                 returned = function(*before, *given)
         except NameError as error:
             if name not in (error.name, _free_variable(error)):

@@ -65,3 +65,46 @@ def test_a_loop_of_numba_is_a_parallel_one(bounds, instead, tmp_path, monkeypatc
     assert message.startswith(f"{file}:6: the index N is not known")
     what = f"`with affdsl.parallel({instead}) as i:` instead of `for i in numba.prange({bounds}):`"
     assert message.endswith(f"    write {what}")
+
+
+def test_what_kernels_and_schedules_do_not_take():
+    n = af.symbols("N")
+
+    @af.kernel
+    def double(x: af.f64[n]):
+        with af.for_(n) as i:
+            x[i] *= 2.0
+
+    for call, said in (
+        (lambda: double.optimize(thread=1), "optimize takes no argument thread: did you mean threads?"),
+        (lambda: double.optimize(num_threads=1), "optimize takes no argument num_threads: did you mean threads?"),
+        (lambda: double.optimize(quickly=True), "optimize takes no argument quickly\n    it is called as optimize("),
+        (lambda: af.Schedule(double).tile("i"), "tile is called without sizes\n"),
+        (lambda: af.Schedule(double).split(), "split is called without loop and at\n"),
+        (lambda: double.interpret(), "double: takes 1 argument"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert said in str(caught.value)
+    with pytest.raises(af.ProgramTypeError) as caught:
+        double.optimize(fastmath=True)
+    words = str(caught.value).splitlines()
+    assert words[0].endswith(f"test_answers.py:{caught.value.place[1]}: optimize takes no argument fastmath")
+    permissions = ("contract=True (", "reassociate=True (", "reciprocal=True (", "approximate=True (")
+    assert all(word in words[1] for word in permissions)
+
+
+def test_counters_by_one_name_are_a_tuple():
+    m, n = af.symbols("M N")
+
+    @af.kernel
+    def clear(x: af.f64[m, n], y: af.f64[m, n, 2]):
+        with af.parallel(m, n) as ij:
+            x[ij] = 0.0
+            y[ij + (0,)] = x[ij]  # noqa: RUF005 - as people add tuples
+            i, j = ij
+            y[i, j, 1] = 1.0
+
+    x, y = np.ones((2, 3)), np.ones((2, 3, 2))
+    clear.interpret(x, y)
+    assert (x.sum(), y.sum()) == (0, 6)
