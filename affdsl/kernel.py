@@ -967,7 +967,7 @@ def _rounded(program: Program, allowed: frozenset[str]) -> Program:
 def _bounds(program: Program) -> Bounds:
     """What is known of the accesses of a program. Raises ProgramIndexError for one that is certainly wrong."""
     module = program.module
-    found = Bounds(module.functions[-1], module)
+    found = Bounds(module.functions[-1], module, downward=program.downward)
     for wrong in found.violations:
         raise problem(ProgramIndexError, *wrong.explained(), location=wrong.location or program.func.location)
     return found

@@ -70,8 +70,8 @@ class Builder:
         self.visible: set[Value] = set(self.blocks[0].values)
         self.gone: dict[Value, OpenBlock] = {}
         self.varying: set[Value] = set()
-        self.running_down: dict[Value, Affine] = {}
-        """Of the counters of loops that run down, what they are in terms of the variables that the user has."""
+        self.downward: dict[Value, Affine] = {}
+        """Of the counters of loops that run down, where these start: outer loops first."""
         self.renamed: dict[Value, str] = {}
         """Of values that took the name of a number from outside of their block, the variable to make of that number."""
         self.symbols: set[Value] = {v for v in self.visible if isinstance(v.type, IndexType)}

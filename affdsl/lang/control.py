@@ -159,7 +159,7 @@ class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stand
         if self.is_affine:
             builder.varying.add(self.iv)
         if isinstance(self.top, Affine):
-            builder.running_down[self.iv] = self.top.substitute(dict(builder.running_down)) - Value(INDEX, name)
+            builder.downward[self.iv] = self.top
         iv = self._variable()
         return (iv, *self.carried) if self.carried else iv
 

@@ -13,7 +13,7 @@ from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Call, Func, Module, Return
 from affdsl.ir.dialects.memref import GetGlobal, Global
-from affdsl.ir.expr import Term, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
@@ -46,6 +46,8 @@ class Program(Frozen):
     constants: tuple[Global, ...] = ()
     checked: bool = False
     """Whether it wants each access to be checked when it runs, or a kernel that it calls does."""
+    downward: Mapping[Value, Affine] = field(default_factory=dict)
+    """Where loops start that run down, by their counters, which say how far they have come: outer loops first."""
 
     @property
     def module(self) -> Module:
@@ -103,7 +105,9 @@ def trace(
     built = _function(name, inputs, len(sizes), parameters, body, results, builder, own)
     types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
     checked = checked or any(callee.checked for callee in builder.callees.values())
-    return Program(built, parameters, sizes, types, written, builder.callees, tuple(builder.constants), checked)
+    downward = {counter: start.substitute(own) for counter, start in builder.downward.items()}
+    constants = tuple(builder.constants)
+    return Program(built, parameters, sizes, types, written, builder.callees, constants, checked, downward)
 
 
 def _require_plain(function: FunctionType, location: Location) -> None:
