@@ -861,7 +861,7 @@ class Kernel(_Called[P, R]):
         >>> [f"{loop.iv.hint}: {loop.verdict}" for loop in total.loops()]
         ['i: parallel', 'j: parallel with reductions']
         """
-        return of_loops(self.dependences())
+        return of_loops(self.dependences()).in_language()
 
     def graph(self, loop: str | None = None) -> DrawnGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.

@@ -1,0 +1,96 @@
+"""Refusals speak of what stands in the kernel, and never of the operations that MLIR has for it."""
+
+import re
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.messages import _IN_LANGUAGE, in_language
+
+N = af.symbols("N")
+
+
+@af.kernel
+def printing(x: af.f64[N]):
+    with af.for_(N) as i:
+        af.print_("x", x[i])
+        x[i] *= 2.0
+
+
+@af.kernel
+def asserting(x: af.f64[N]):
+    with af.for_(N) as i:
+        af.assert_(x[i] > 0.0, "positive")  # noqa: PT009
+        x[i] *= 2.0
+
+
+@af.kernel
+def explaining(x: af.f64[N]):
+    with af.for_(N) as i:
+        af.assert_(x[i] > 0.0, "positive", x[i])  # noqa: PT009
+        x[i] *= 2.0
+
+
+@af.kernel
+def apart(x: af.f64[N]):
+    with af.for_(N) as i:
+        af.assert_(x[i] > 0.0, "positive", x[i])  # noqa: PT009
+    with af.for_(N) as j:
+        x[j] *= 2.0
+
+
+@af.kernel
+def by_data(x: af.f64[N], m: af.i64):
+    with af.for_(N) as i, af.for_(0, af.index(m)) as k:  # noqa: F841
+        x[i] += 1.0
+
+
+@af.kernel
+def allocating(x: af.f64[N]):
+    with af.for_(N) as i:
+        t = af.alloc(af.f64[4])
+        with af.for_(4) as k:
+            t[k] = x[i]
+        x[i] = t[3]
+
+
+STAYS = {
+    printing: "affdsl.print_ at line 17 prints in the order of iterations: ",
+    asserting: "affdsl.assert_ at line 24 ends the call where it does not hold, before what comes after it: ",
+    explaining: "affdsl.assert_ at line 31 ends the call where it does not hold, before what comes after it: ",
+}
+
+
+@pytest.mark.parametrize("kernel", STAYS, ids=lambda kernel: kernel.name)
+def test_what_prints_and_asserts_keeps_its_place(kernel):
+    said = STAYS[kernel] + "move it to a loop of its own, or leave it out"
+    for step in (lambda s: s.vectorize("i", 4), lambda s: s.parallel("i"), lambda s: s.reverse("i")):
+        with pytest.raises(af.IllegalTransform) as caught:
+            step(af.Schedule(kernel))
+        assert str(caught.value).splitlines()[1:] == [f"    {said}"]
+    assert kernel.loops()[0].why == (said,)
+    assert said in kernel.optimize(threads=2).explain()
+
+
+def test_in_a_loop_of_its_own_it_is_in_the_way_of_nothing_else():
+    made = af.Schedule(apart).vectorize("j", 4).kernel()
+    x = np.arange(1.0, 8.0)
+    made.interpret(x)
+    assert (x == 2 * np.arange(1.0, 8.0)).all()
+    with pytest.raises(af.FailedAssertionError):
+        made.interpret(np.array([1.0, -1.0]))
+
+
+@pytest.mark.parametrize(("kernel", "said"), [(by_data, "affdsl.for_ over data"), (allocating, "affdsl.alloc")])
+def test_what_has_no_form_on_vectors(kernel, said):
+    with pytest.raises(af.IllegalTransform, match=rf"{said} has no form on vectors"):
+        af.Schedule(kernel).vectorize("i", 4)
+
+
+def test_names_of_operations_become_what_is_written():
+    assert in_language("math.exp2 of arith.divf, in scf.while") == "affdsl.exp2 of /, in affdsl.while_"
+    unknown = "vector.shuffle, x.vector.print, affine.py:3"
+    assert in_language(unknown) == unknown
+    ours = [name for text in _IN_LANGUAGE.values() for name in re.findall(r"affdsl\.(\w+)", text)]
+    assert [name for name in ours if name not in dir(af)] == []
