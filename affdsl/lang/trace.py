@@ -21,6 +21,7 @@ from affdsl.lang.annotated import meant
 from affdsl.lang.annotations import ArrayType, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
+from affdsl.lang.draws import warn_of_draws
 from affdsl.lang.dtypes import NUMBERS, DType, index, literal
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
@@ -28,6 +29,7 @@ from affdsl.lang.miscalls import arguments_explained
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import definition, located, means_itself, problem, returned_at, unhidden
 from affdsl.lang.traced import Traced
+from affdsl.lang.written import source_of
 
 
 class Program(Frozen):
@@ -73,7 +75,10 @@ def trace(
     name = function.__name__
     location = definition(function.__code__)
     _require_plain(function, location)
-    refuse_early_exits(function)
+    source = source_of(function)
+    if source is not None:
+        refuse_early_exits(source)
+        warn_of_draws(source, function)
     sizes = sizes_of(name, parameters, location)
     inputs = [*sizes, *(_input(p, location) for p in parameters)]
     own: dict[Value, Term] = {v: Value(v.type, v.hint, v.location) for v in inputs if isinstance(v, SymbolValue)}

@@ -1,7 +1,11 @@
 """What is said depends on the user's line where its source is to be had, and is right where it is not."""
 
 import linecache
+import math
+import random
 import sys
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -108,3 +112,45 @@ def test_counters_by_one_name_are_a_tuple():
     x, y = np.ones((2, 3)), np.ones((2, 3, 2))
     clear.interpret(x, y)
     assert (x.sum(), y.sum()) == (0, 6)
+
+
+RNG = np.random.default_rng(0)
+
+
+def test_numbers_that_a_loop_draws_once_are_warned_of():
+    n = af.symbols("N")
+
+    def noise(x: af.f64[n], y: af.f64[n]):
+        with af.for_(n) as i, af.if_(i > 0):
+            x[i] = random.random()
+            y[i] = np.random.rand() + np.random.rand()  # one warning for the line
+        with af.parallel(n) as i:
+            x[i] += RNG.normal() * x[i] if n is not None else 0.0
+            y[i] = time.time()
+
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("default")
+        af.kernel(noise)
+        af.kernel(noise)
+    first = noise.__code__.co_firstlineno
+    said = [(w.category, w.filename, w.lineno - first, str(w.message).split(" is called")[0]) for w in found]
+    calls = (2, "random.random(...)"), (3, "np.random.rand(...)"), (5, "RNG.normal(...)"), (6, "time.time(...)")
+    assert said == [(af.BuildTimeWarning, __file__, line, call) for line, call in calls]
+    assert str(found[0].message) == (
+        "random.random(...) is called once, while the kernel is built, and not in each iteration of for_\n"
+        "    pass an array of such numbers; for one number on purpose call it before the loop"
+    )
+
+
+def test_numbers_that_are_drawn_on_purpose_are_not():
+    n = af.symbols("N")
+
+    @af.kernel
+    def noise(x: af.f64[n]):
+        once, rng, weights = random.random(), np.random.default_rng(1), RNG.normal(size=3)
+        with af.if_(n > 3):
+            x[0] = time.time()
+        with af.for_(n) as i:
+            x[i] = once + float(weights[0]) + rng.normal() + math.sqrt(2.0)
+
+    assert noise.name == "noise"
