@@ -94,3 +94,48 @@ def test_names_of_operations_become_what_is_written():
     assert in_language(unknown) == unknown
     ours = [name for text in _IN_LANGUAGE.values() for name in re.findall(r"affdsl\.(\w+)", text)]
     assert [name for name in ours if name not in dir(af)] == []
+
+
+@af.kernel
+def marked(x: af.f64[N], p: af.i64[N], y: af.f64[N], z: af.f64[N]):
+    with af.for_(N) as i:
+        z[i] = 2.0
+        x[p[i]] = 1.0
+    with af.for_(N) as j:
+        y[j] = x[j] + z[j]
+
+
+@af.kernel
+def looked_up(x: af.f64[N], p: af.i64[N], y: af.f64[N], z: af.f64[N]):
+    with af.for_(N) as i:
+        z[i] = 2.0
+    with af.for_(N) as j:
+        x[j] = z[j]
+        y[j] = z[p[j]]
+
+
+@af.kernel
+def bare(x: af.f64[N], p: af.i64[N, N], y: af.f64[N]):
+    with af.for_(N) as i:
+        x[p[i, 0] + 2 * p[0, i]] = 1.0
+    with af.for_(N) as j:
+        y[j] = x[j]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "data", "apart"), [(marked, "p[i]", "i"), (looked_up, "p[j]", "j"), (bare, "p[0, i]", "")]
+)
+def test_a_look_up_is_split_off_where_that_lets_the_rest_be_fused(kernel, data, apart):
+    with pytest.raises(af.IllegalTransform) as caught:
+        af.Schedule(kernel).fuse("i", "j")
+    *_, why, legal = [*str(caught.value).splitlines(), *[""] * (not apart)]
+    assert why == f"    an index is not affine: it comes from {data}, and nothing can be promised of data"
+    assert legal == f'    legal: s.distribute("{apart}") first' * bool(apart)
+    if apart:
+        s = af.Schedule(kernel).distribute(apart).fuse("i", "j")
+        p, rng = np.array([2, 0, 2, 3, 1]), np.random.default_rng(1)
+        found, wanted = [[rng.random(5), p, np.zeros(5), np.zeros(5)] for _ in range(2)]
+        wanted[0][:] = found[0]
+        s.kernel().interpret(*found)
+        kernel.interpret(*wanted)
+        assert all((a == b).all() for a, b in zip(found, wanted, strict=True))
