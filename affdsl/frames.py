@@ -11,6 +11,7 @@ frames raises. Then the line that is at fault is put last, as a frame of its own
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -28,6 +29,8 @@ R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
 _OURS = str(Path(__file__).parent) + os.sep
+_BETWEEN = contextlib.__file__
+"""What leaves our with-blocks on our behalf."""
 
 
 def plain_traceback(function: Callable[P, R]) -> Callable[P, R]:
@@ -126,4 +129,4 @@ def _at(file: str, line: int) -> TracebackType:
 
 
 def _is_ours(trace: TracebackType) -> bool:
-    return trace.tb_frame.f_code.co_filename.startswith(_OURS)
+    return trace.tb_frame.f_code.co_filename.startswith((_OURS, _BETWEEN))

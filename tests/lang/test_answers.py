@@ -5,6 +5,7 @@ import math
 import random
 import sys
 import time
+import traceback
 import warnings
 
 import numpy as np
@@ -154,3 +155,12 @@ def test_numbers_that_are_drawn_on_purpose_are_not():
             x[i] = once + float(weights[0]) + rng.normal() + math.sqrt(2.0)
 
     assert noise.name == "noise"
+
+
+def test_a_refused_call_in_a_kernel_shows_no_frames_but_the_users():
+    def wrong(x: af.f64[4]):
+        af.alloc(af.f64, (4,))
+
+    with pytest.raises(af.ProgramTypeError) as caught:
+        af.kernel(wrong)
+    assert {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)} == {__file__}
