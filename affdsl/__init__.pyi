@@ -50,6 +50,7 @@ from .lang.digits import linearize_index as linearize_index
 from .lang.dma import dma_start as dma_start
 from .lang.dma import dma_wait as dma_wait
 from .lang.dma import prefetch as prefetch
+from .lang.draws import BuildTimeWarning as BuildTimeWarning
 from .lang.dtypes import bf16 as bf16
 from .lang.dtypes import bool_ as bool_
 from .lang.dtypes import c64 as c64

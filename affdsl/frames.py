@@ -11,6 +11,7 @@ frames raises. Then the line that is at fault is put last, as a frame of its own
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -19,22 +20,34 @@ from pathlib import Path
 from types import FrameType, FunctionType, TracebackType
 from typing import ParamSpec, TypeVar
 
-from affdsl.errors import AffdslError, InternalError
+from affdsl.errors import AffdslError, InternalError, ProgramTypeError
+from affdsl.ir.location import Location
+from affdsl.miscalled import miscalled
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
 _OURS = str(Path(__file__).parent) + os.sep
+_BETWEEN = contextlib.__file__
+"""What leaves our with-blocks on our behalf."""
 
 
 def plain_traceback(function: Callable[P, R]) -> Callable[P, R]:
-    """function, whose errors leave it without frames of affdsl. A call that goes well costs one frame more."""
+    """function, whose errors leave it without frames of affdsl. A call that goes well costs one frame more.
+
+    Arguments that it does not take are said to be so in our words, at the user's line.
+    """
 
     @wraps(function)
     def call(*arguments: P.args, **keywords: P.kwargs) -> R:
         try:
-            return function(*arguments, **keywords)
+            try:
+                return function(*arguments, **keywords)
+            except TypeError as error:
+                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                    raise  # by the function, and not by its call
+                raise (_refused_call(function, error) or error) from None
         except Exception as error:
             cut(error)
             raise
@@ -42,14 +55,15 @@ def plain_traceback(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-class Cut:
-    """A block whose errors leave it as those of `plain_traceback` do."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception):
-            cut(error)
+def _refused_call(function: Callable[..., object], error: TypeError) -> ProgramTypeError | None:
+    """The error for arguments that a function does not take."""
+    said, place = miscalled(function, str(error)), _running()
+    if not said or place is None:
+        return None
+    what = "\n    ".join(said)
+    made = ProgramTypeError(f"{Location(*place)}: {what}")
+    made.unplaced, made.place = what, place
+    return made
 
 
 def cut(error: Exception) -> None:
@@ -115,4 +129,4 @@ def _at(file: str, line: int) -> TracebackType:
 
 
 def _is_ours(trace: TracebackType) -> bool:
-    return trace.tb_frame.f_code.co_filename.startswith(_OURS)
+    return trace.tb_frame.f_code.co_filename.startswith((_OURS, _BETWEEN))

@@ -21,7 +21,7 @@ from affdsl.codegen.native import native_target as native_target
 from affdsl.codegen.needed import needed_by
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.explained import Explained, Note
-from affdsl.frames import Cut, plain_traceback, plain_tracebacks
+from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
@@ -120,16 +120,19 @@ def kernel(
     >>> y
     array([1., 3., 5.])
     """
-    with Cut():  # and no decorator: below one, jedi sees no overloads
-        allowed = {"contract": contract, "reciprocal": reciprocal, "approximate": approximate}
-        for option, value in {"boundscheck": boundscheck, **allowed}.items():
-            if not isinstance(value, bool):
-                raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
-        rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
-        namespace = _names_around(user_frame())
-        if function is None:
-            return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
-        return _kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
+    allowed = {"contract": contract, "reciprocal": reciprocal, "approximate": approximate}
+    for option, value in {"boundscheck": boundscheck, **allowed}.items():
+        if not isinstance(value, bool):
+            raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
+    rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
+    namespace = _names_around(user_frame())
+    if function is None:
+        return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
+    return _kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
+
+
+if not TYPE_CHECKING:  # and no decorator: below one, jedi sees no overloads
+    kernel = plain_traceback(kernel)
 
 
 @plain_traceback
@@ -858,7 +861,7 @@ class Kernel(_Called[P, R]):
         >>> [f"{loop.iv.hint}: {loop.verdict}" for loop in total.loops()]
         ['i: parallel', 'j: parallel with reductions']
         """
-        return of_loops(self.dependences())
+        return of_loops(self.dependences()).in_language()
 
     def graph(self, loop: str | None = None) -> DrawnGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.
@@ -964,7 +967,7 @@ def _rounded(program: Program, allowed: frozenset[str]) -> Program:
 def _bounds(program: Program) -> Bounds:
     """What is known of the accesses of a program. Raises ProgramIndexError for one that is certainly wrong."""
     module = program.module
-    found = Bounds(module.functions[-1], module)
+    found = Bounds(module.functions[-1], module, downward=program.downward)
     for wrong in found.violations:
         raise problem(ProgramIndexError, *wrong.explained(), location=wrong.location or program.func.location)
     return found

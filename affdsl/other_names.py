@@ -25,7 +25,8 @@ HERE = {
 }  # fmt: skip
 """Names that other packages have, and ours for what they mean."""
 
-_FILLED = "write affdsl.alloc, whose elements are not set at first, and a loop that stores to them"
+FILLED = ", whose elements are not set at first, and a loop that stores to them"
+_FILLED = f"write affdsl.alloc{FILLED}"
 _SUMMED = "write a loop that changes a variable: s = affdsl.var(affdsl.f64(0)), and s += x[i] in the loop"
 OTHERWISE = {
     **dict.fromkeys("zeros ones full zeros_like ones_like empty_like full_like eye".split(), _FILLED),

@@ -7,6 +7,7 @@ from affdsl.ir.attributes import OpaqueAttr, StringAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
 
 MARKS = {"newline": "\n", "no_punctuation": "", "comma": ", ", "open": "( ", "close": " )"}
 """What follows the value that is printed."""
@@ -45,6 +46,25 @@ def asserted(op: Op) -> str | None:
 def is_known(op: Opaque) -> bool:
     """Whether an operation without a class is one of these."""
     return op.kind in ("vector.print", "cf.assert")
+
+
+def why_in_order(op: Op, inside: Op) -> str:
+    """Why nothing that matters to an operation moves past it, and what to do; empty for operations of other kinds.
+
+    What is printed for an assertion is part of that: `inside` is an operation around, in which it is looked for.
+    """
+    for around in walk(inside) if printed(op) is not None else ():
+        for block in around.blocks():
+            op = next((assertion for assertion, before in reports(block).items() if op in before), op)
+    line = f" at line {op.location.line}" if op.location is not None else ""
+    if printed(op) is not None:
+        return f"vector.print{line} prints in the order of iterations: {_INSTEAD}"
+    if asserted(op) is not None:
+        return f"cf.assert{line} ends the call where it does not hold, before what comes after it: {_INSTEAD}"
+    return ""
+
+
+_INSTEAD = "move it to a loop of its own, or leave it out"
 
 
 def reports(block: Block) -> dict[Op, tuple[Op, ...]]:

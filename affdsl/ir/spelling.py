@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias
@@ -47,6 +47,28 @@ def calling(name: Callable[[Value], str]) -> Iterator[None]:
 
 
 _called: ContextVar[Callable[[Value], str]] = ContextVar("called", default=lambda value: "")
+
+
+def as_counted(downward: Mapping[Value, Affine]) -> dict[Value, Affine]:
+    """What to put in for counters of loops that run down, for text in terms of the variables that the user has.
+
+    The IR counts how far such a loop has come from its start, so its variable is the start less the counter.
+
+    Parameters
+    ----------
+    downward
+        The start of each such loop, outer loops first.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
+    >>> start = n - 1
+    >>> spell((start - i + 2).substitute(as_counted({i: start})))
+    'i + 2'
+    """
+    found: dict[Value, Affine] = {}
+    for counter, start in downward.items():
+        found[counter] = start.substitute(found) - Value(counter.type, counter.hint)
+    return found
 
 
 def spell_constraint(constraint: Constraint, name: Name = hint) -> str:

@@ -13,12 +13,12 @@ from affdsl.ir.expr import Affine, Constraint, Product, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import MemRefType, StridedLayout
-from affdsl.lang.dtypes import DType, require_index
+from affdsl.lang.dtypes import DType, OneType, require_index
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
 
 
-class ArrayType(FrozenValue):
+class ArrayType(OneType, FrozenValue):
     """An array: element type, sizes as expressions over symbols, and what is said of it as an argument."""
 
     dtype: DType

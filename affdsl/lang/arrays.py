@@ -14,6 +14,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import spell
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.builder import current
+from affdsl.lang.counters import Counters
 from affdsl.lang.dtypes import NUMBERS
 from affdsl.lang.indices import Index, as_value, index_of
 from affdsl.lang.scalars import Scalar, constant, emit_scalar
@@ -156,7 +157,9 @@ class Array:
                 ProgramIndexError,
                 f"{self.name} has {self.ndim} dimension{'s' if self.ndim != 1 else ''} and needs as many indices, "
                 f"got {len(items)}",
-                f"its type is {self.type!r}; write them in one bracket, as in {self.name}[{self._subscripts()}]",
+                index.several()
+                if isinstance(index, Counters)
+                else f"its type is {self.type!r}; write them in one bracket, as in {self.name}[{self._subscripts()}]",
             )
         for n, item in enumerate(items if inside else ()):
             self._require_inside(n, item)

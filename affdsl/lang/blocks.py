@@ -63,7 +63,7 @@ class WithBlock(ABC, Generic[Bound]):
         try:
             if kind is None:
                 self._require_whole(builder)
-                self.bound.require_kept(self.opened.what, repeats=self.repeats)
+                self.bound.require_kept(self.opened, repeats=self.repeats)
                 self.end()
         finally:
             while self.opened in builder.blocks:

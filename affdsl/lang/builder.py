@@ -70,8 +70,10 @@ class Builder:
         self.visible: set[Value] = set(self.blocks[0].values)
         self.gone: dict[Value, OpenBlock] = {}
         self.varying: set[Value] = set()
-        self.running_down: dict[Value, Affine] = {}
-        """Of the counters of loops that run down, what they are in terms of the variables that the user has."""
+        self.downward: dict[Value, Affine] = {}
+        """Of the counters of loops that run down, where these start: outer loops first."""
+        self.renamed: dict[Value, str] = {}
+        """Of values that took the name of a number from outside of their block, the variable to make of that number."""
         self.symbols: set[Value] = {v for v in self.visible if isinstance(v.type, IndexType)}
         self.assumes: list[Constraint] = []
         self.written: set[Value] = set()
@@ -188,11 +190,11 @@ class Builder:
             return
         name = value.hint or "a value"
         if value in self.gone:
-            block = self.gone[value]
+            block, variable = self.gone[value], self.renamed.get(value, "")
             raise problem(
                 ProgramNameError,
                 f"{name} is used outside of {block.what}, where it is defined",
-                f"{block.what} of line {block.location.line} has ended; {_rescue(value, block)}",
+                f"{block.what} of line {block.location.line} has ended; {_rescue(value, block, variable)}",
             )
         if isinstance(value, SymbolValue):
             if any(isinstance(v, SymbolValue) and v.hint == name for v in self.blocks[0].inputs):
@@ -232,13 +234,15 @@ def _only_computes(op: Op) -> bool:
     return not changes and not isinstance(op, Nested)
 
 
-def _rescue(value: Value, block: OpenBlock) -> str:
+def _rescue(value: Value, block: OpenBlock, variable: str) -> str:
     """How a value could be had after its block."""
     name = value.hint or "the value"
     if isinstance(value.type, MemRefType):
         return f"allocate {name} before it"
     if any(v.hint == value.hint != "" for v in block.values[: block.bound] if v is not value):
         return f"`{name} = ...` hides the {name} of its `as`: write yield_(...) of the new value under another name"
+    if variable:
+        return f"write {variable} before it, and {name}.set(...) in it"
     if block.what in ("the branch", "the elif_", "the else_"):
         return (
             f"use {name} inside of it, or give if_ a result type, as in affdsl.if_(c, affdsl.f32), and yield_ in both"

@@ -17,6 +17,7 @@ from affdsl.ir.parts import fits, in_parts
 from affdsl.ir.types import INDEX
 from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
+from affdsl.lang.counters import Counters
 from affdsl.lang.dtypes import DType, index, parts_of, require_index
 from affdsl.lang.indices import Index, bounds_of
 from affdsl.lang.scalars import Scalar, constant
@@ -158,7 +159,7 @@ class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stand
         if self.is_affine:
             builder.varying.add(self.iv)
         if isinstance(self.top, Affine):
-            builder.running_down[self.iv] = self.top.substitute(dict(builder.running_down)) - Value(INDEX, name)
+            builder.downward[self.iv] = self.top
         iv = self._variable()
         return (iv, *self.carried) if self.carried else iv
 
@@ -255,6 +256,7 @@ class parallel(WithBlock[Bound]):  # noqa: N801
         if not bounds:
             raise problem(ProgramTypeError, "parallel needs at least one bound, like affdsl.parallel(M, N)")
         ranges = [_range(bound) for bound in bounds]
+        self.bounds = bounds
         self.lower = tuple(r[0] for r in ranges)
         self.upper = tuple(r[1] for r in ranges)
         self.steps = tuple(r[2] for r in ranges)
@@ -267,7 +269,7 @@ class parallel(WithBlock[Bound]):  # noqa: N801
         """The loop variables and what is reduced."""
         return len(self.steps) + len(self.reduce)
 
-    def begin(self, names: tuple[str, ...]) -> Index | tuple[Index | Scalar, ...]:
+    def begin(self, names: tuple[str, ...]) -> Index | Counters:
         """The loop variables, followed by what will be the results."""
         builder = current()
         count = len(self.steps)
@@ -281,7 +283,11 @@ class parallel(WithBlock[Bound]):  # noqa: N801
         block.is_parallel = True
         builder.varying.update(self.ivs)
         given: tuple[Index | Scalar, ...] = (*(Index(Affine.of(iv)) for iv in self.ivs), *self.outcomes)
-        return given if len(given) > 1 else Index(Affine.of(self.ivs[0]))
+        if len(given) == 1:
+            return Index(Affine.of(self.ivs[0]))
+        counters = Counters(given)
+        counters.bounds = self.bounds
+        return counters
 
     def end(self) -> None:
         """Emit the band; the outcomes become its results."""

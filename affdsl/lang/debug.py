@@ -7,7 +7,7 @@ from affdsl.ir.attributes import Attribute, OpaqueAttr, StringAttr
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.spelling import spell
+from affdsl.ir.spelling import as_counted, spell
 from affdsl.ir.types import I1
 from affdsl.lang.arrays import Array
 from affdsl.lang.branches import decided
@@ -174,4 +174,4 @@ def _called(x: object) -> str:
 
 def _as_written(expr: Affine) -> str:
     """An index with the variables of loops that run down, for which the IR has how far these have come."""
-    return spell(expr.substitute(dict(current().running_down)))
+    return spell(expr.substitute(dict(as_counted(current().downward))))

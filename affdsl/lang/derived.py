@@ -46,7 +46,7 @@ def derived(program: Program, module: Module) -> Program:
         return {callee: callees[callee] for callee in called}, tuple(constants[name] for name in read)
 
     own, read = parts(made)
-    return replace(program, func=made, callees=own, constants=read)
+    return replace(program, func=made, callees=own, constants=read, downward={})
 
 
 def all_called(program: Program) -> Iterator[Program]:

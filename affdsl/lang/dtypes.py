@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, TypeAlias, Union
 
 import numpy as np
 
@@ -23,7 +23,23 @@ NUMBERS = (int, float, complex, np.generic)
 """The classes of Number."""
 
 
-class DType(FrozenValue):
+class OneType:
+    """A type of an argument, which no `|` makes a choice of: type checkers see no such operator, and say the same."""
+
+    if not TYPE_CHECKING:
+
+        def __or__(self, other: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self!r} | {other!r}: what a kernel takes has one type",
+                "make a kernel for each type, in a function that takes it: `def made(T):`, in it a kernel of x: T[N], "
+                "and made(affdsl.f32), made(affdsl.f64)",
+            )
+
+        __ror__ = __or__
+
+
+class DType(OneType, FrozenValue):
     """The type of an array's elements or of a number: `affdsl.f32`, `affdsl.i64`, `affdsl.bool_`, `affdsl.index`.
 
     `f32[M, N]` is the type of an array: of a kernel's argument, or of what `alloc` makes. `f32(x)` converts a number,

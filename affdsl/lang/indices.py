@@ -14,6 +14,7 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX, IndexType
 from affdsl.lang.builder import SymbolValue, active, current
+from affdsl.lang.counters import Counters
 from affdsl.lang.dtypes import bool_, index, require_index
 from affdsl.lang.scalars import Scalar, cast, compare, constant, index_scalar
 from affdsl.lang.source import here, problem
@@ -70,6 +71,7 @@ class Index(Comparable["Condition | Scalar"]):
     """
 
     __slots__ = ("expr",)
+    _of_indices = True
 
     def __init__(self, expr: Affine) -> None:
         self.expr = expr
@@ -261,6 +263,7 @@ class Condition(Traced):
     """A conjunction of affine constraints, or its negation: what `affine.if` can test. Combine with & | ~."""
 
     __slots__ = ("constraints", "negated")
+    _of_indices = True
     instead = (
         "conditions are combined with & | ^ ~; affdsl.bool_(condition) can be compared, and "
         "affdsl.select(condition, 1, x) makes a number of one"
@@ -336,6 +339,7 @@ def _term(symbol: str, other: Operand) -> Affine | None:
             f"convert the index with affdsl.f64(i) to work with {other!r}"
             if isinstance(other, float | np.floating)
             else "write a whole number, an index or a scalar",
+            other.several() if isinstance(other, Counters) else "",
         )
     return Affine((), require_index(int(other)))
 

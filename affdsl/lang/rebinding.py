@@ -7,16 +7,21 @@ through: a name that a loop binds before it reads it, and one that nobody reads 
 
 from __future__ import annotations
 
+import cmath
+
+import numpy as np
+
 from affdsl.errors import ProgramError
 from affdsl.lang.arrays import Array
 from affdsl.lang.bindings import first_use
-from affdsl.lang.builder import current
+from affdsl.lang.builder import OpenBlock, current
+from affdsl.lang.dtypes import NUMBERS
 from affdsl.lang.indices import Index
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.variables import Variable
 
-Meaning = Array | Scalar | Index | int | float | complex
+Meaning = Array | Scalar | Index | int | float | complex | np.generic
 
 
 class Names:
@@ -27,9 +32,9 @@ class Names:
         self.code, self.start = frame.f_code, frame.f_lasti
         self.meant, self.held = _meanings(), _held()
 
-    def require_kept(self, block: str, *, repeats: bool) -> None:
+    def require_kept(self, opened: OpenBlock, *, repeats: bool) -> None:
         """Raise ProgramError, at the end of the block, where a name means something that it does not say."""
-        now = _meanings()
+        block, now = opened.what, _meanings()
         moved = {name: x for name, x in self.meant.items() if now.get(name, x) is not x}
         _require_unexchanged(block, {name: x for name, x in moved.items() if isinstance(x, Array | Scalar)}, now)
         frame = user_frame()
@@ -42,10 +47,14 @@ class Names:
             elif repeats and isinstance(x, Array | Scalar | Index):
                 if first_use(self.code, name, self.start, end) == "read":
                     raise _read_before(block, name, x)
+            elif repeats and isinstance(now[name], Scalar | Index):
+                if first_use(self.code, name, self.start, end) == "read":
+                    raise _added_up(opened, name, x, now[name])
             elif not repeats and not isinstance(x, Scalar) and not isinstance(now[name], Scalar):
                 inside, behind = (first_use(self.code, name, *ends) for ends in ((self.start, end), (end, None)))
                 if inside == "bound" and behind == "read":
                     raise _bound_anyway(block, name, x)
+            _remember(name, x, now[name])
         held = _held()
         for name, x in self.held.items():
             if held.get(name, x) is not x and isinstance(x, Variable):
@@ -106,6 +115,48 @@ def _read_before(block: str, name: str, x: Array | Scalar | Index, what: str = "
         f"the block is built once, so every iteration reads the {name} from outside",
         f"{copy if isinstance(x, Array) else carry}; what has nothing to do with it needs another name",
     )
+
+
+def _added_up(opened: OpenBlock, name: str, x: Meaning, now: Meaning) -> ProgramError:
+    """The error for a number of Python to which every iteration is meant to add."""
+    start, type = _first_value(name, x, now), _type(now)
+    variable = f"{name} = {start} before {{}}, and {name} += ... or {name}.set(...) in it"
+    change = f"write {variable.format('the loop')}"
+    if opened.is_parallel:
+        combine = f'combine what the iterations yield: affdsl.parallel(n, reduce=[("addf", affdsl.{type})])'
+        change = f"{combine}; or take affdsl.for_, {variable.format('it')}"
+    return problem(
+        ProgramError,
+        f"{opened.what} reads {name}, and then gives its name to something else",
+        f"the block is built once, so {name} is {_plain(x)!r} in every iteration",
+        f"{change}; what has nothing to do with it needs another name",
+    )
+
+
+def _remember(name: str, x: Meaning, now: Meaning) -> None:
+    """Keep, for whoever reads the value after the block in which it was made, that its name was that of a number."""
+    if isinstance(now, Scalar) and now.has_value and not isinstance(x, Array):
+        current().renamed[now.value] = f"{name} = {_first_value(name, x, now)}"
+
+
+def _first_value(name: str, x: Meaning, now: Meaning) -> str:
+    """How a variable is made that begins as x and can become what the name stands for now."""
+    if not isinstance(x, NUMBERS):
+        return f"affdsl.var({name})"
+    number = _plain(x)
+    finite = isinstance(number, int) or cmath.isfinite(number)
+    shown = repr(number) if finite else f"{type(number).__name__}('{number!r}')"
+    return f"affdsl.var(affdsl.{_type(now)}({shown}))"
+
+
+def _plain(number: Meaning) -> int | float | complex:
+    """A number of NumPy as one of Python, which all versions of NumPy write alike."""
+    assert isinstance(number, NUMBERS)
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def _type(now: Meaning) -> str:
+    return str(now.dtype) if isinstance(now, Scalar) else "index"
 
 
 def _bound_anyway(block: str, name: str, x: Meaning) -> ProgramError:

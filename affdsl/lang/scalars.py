@@ -72,6 +72,11 @@ class Scalar(Arithmetic["Scalar"]):
             )
         return self._value
 
+    @property
+    def has_value(self) -> bool:
+        """Whether it stands for one yet: the result of a loop or branch does so when that has ended."""
+        return self._value is not None
+
     def bind(self, value: Value) -> None:
         """Stand for another value from now on: a carried value becomes the loop's result."""
         self._value = value

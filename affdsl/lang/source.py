@@ -24,9 +24,10 @@ from affdsl.ir.location import Location
 from affdsl.lang.bindings import bound_names, instructions_of
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
-# What calls us on behalf of the user: NumPy's functions, ExitStack, partial.
+# What calls us on behalf of the user: NumPy's functions, ExitStack, partial; also numba.prange.
 _NUMPY = {str(path.parent) + os.sep for path in (Path(np.__file__), Path(np.__file__).resolve())}  # by links, or not
 _BETWEEN = (*_NUMPY, contextlib.__file__, functools.__file__)
+_NUMBA = f"{os.sep}numba{os.sep}"
 
 _elsewhere: ContextVar[Location | None] = ContextVar("affdsl_elsewhere", default=None)
 _latest: ContextVar[tuple[Location, type[ProgramError], str] | None] = ContextVar("affdsl_latest", default=None)
@@ -182,7 +183,7 @@ def means_itself(code: CodeType, name: str, qualified: str) -> bool:
 
 @cache
 def _is_ours(filename: str) -> bool:
-    return filename.startswith((_OURS, *_BETWEEN))
+    return filename.startswith((_OURS, *_BETWEEN)) or _NUMBA in filename
 
 
 _SILENT = ("CACHE", "EXTENDED_ARG", "NOP", "PRECALL")

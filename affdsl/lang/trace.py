@@ -13,7 +13,7 @@ from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Call, Func, Module, Return
 from affdsl.ir.dialects.memref import GetGlobal, Global
-from affdsl.ir.expr import Term, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
@@ -21,12 +21,15 @@ from affdsl.lang.annotated import meant
 from affdsl.lang.annotations import ArrayType, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
+from affdsl.lang.draws import warn_of_draws
 from affdsl.lang.dtypes import NUMBERS, DType, index, literal
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
+from affdsl.lang.miscalls import arguments_explained
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import definition, located, means_itself, problem, returned_at, unhidden
 from affdsl.lang.traced import Traced
+from affdsl.lang.written import source_of
 
 
 class Program(Frozen):
@@ -45,6 +48,8 @@ class Program(Frozen):
     constants: tuple[Global, ...] = ()
     checked: bool = False
     """Whether it wants each access to be checked when it runs, or a kernel that it calls does."""
+    downward: Mapping[Value, Affine] = field(default_factory=dict)
+    """Where loops start that run down, by their counters, which say how far they have come: outer loops first."""
 
     @property
     def module(self) -> Module:
@@ -70,7 +75,10 @@ def trace(
     name = function.__name__
     location = definition(function.__code__)
     _require_plain(function, location)
-    refuse_early_exits(function)
+    source = source_of(function)
+    if source is not None:
+        refuse_early_exits(source)
+        warn_of_draws(source, function)
     sizes = sizes_of(name, parameters, location)
     inputs = [*sizes, *(_input(p, location) for p in parameters)]
     own: dict[Value, Term] = {v: Value(v.type, v.hint, v.location) for v in inputs if isinstance(v, SymbolValue)}
@@ -79,7 +87,7 @@ def trace(
     with building(builder):
         given = [_placeholder(p, v) for p, v in zip(parameters, inputs[len(sizes) :], strict=True)]
         try:
-            with unhidden():
+            with arguments_explained(), unhidden():
                 returned = function(*before, *given)
         except NameError as error:
             if name not in (error.name, _free_variable(error)):
@@ -102,7 +110,9 @@ def trace(
     built = _function(name, inputs, len(sizes), parameters, body, results, builder, own)
     types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
     checked = checked or any(callee.checked for callee in builder.callees.values())
-    return Program(built, parameters, sizes, types, written, builder.callees, tuple(builder.constants), checked)
+    downward = {counter: start.substitute(own) for counter, start in builder.downward.items()}
+    constants = tuple(builder.constants)
+    return Program(built, parameters, sizes, types, written, builder.callees, constants, checked, downward)
 
 
 def _require_plain(function: FunctionType, location: Location) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from affdsl.errors import ProgramAttributeError, ProgramError, ProgramTypeError
 from affdsl.lang.dtypes import Number
+from affdsl.lang.instead import of_number, of_truth
 from affdsl.lang.source import problem
 from affdsl.other_names import OTHERWISE
 
@@ -28,6 +29,8 @@ class Traced:
     __array_priority__ = 1000
     instead: ClassVar[str] = "convert it: affdsl.i64(x) has all operators of integers, affdsl.f64(x) those of floats"
     """What to write where there is no such operator."""
+    _of_indices: ClassVar[bool] = False
+    """Whether it is an index, or compares such: these are never NaN."""
 
     @property
     def _comparison(self) -> str:
@@ -46,10 +49,7 @@ class Traced:
         raise problem(
             ProgramTypeError,
             f"the truth of {self.describe()} is not known while the kernel is built",
-            "Python's if, while, and, or, not and chained comparisons need it at once; "
-            f"{self._comparison}write "
-            "`with affdsl.if_(condition):` for a branch, affdsl.select(condition, a, b) for a choice, "
-            "& | ~ with parentheses for and, or, not, and affdsl.min and affdsl.max for Python's",
+            of_truth(self._comparison, of_indices=self._of_indices),
         )
 
     def __hash__(self) -> int:
@@ -66,8 +66,10 @@ class Traced:
         raise problem(
             ProgramTypeError,
             f"{self.describe()} is not known while the kernel is built, so Python cannot count with it",
-            "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`, affdsl.alloc(affdsl.f64[n]) instead of "
-            "np.zeros(n), and w = affdsl.constant(w) before w[i] where w is an array of NumPy or a list",
+            of_number(
+                "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`, affdsl.alloc(affdsl.f64[n]) "
+                "instead of np.zeros(n), and w = affdsl.constant(w) before w[i] where w is an array of NumPy or a list"
+            ),
         )
 
     def __float__(self) -> NoReturn:
@@ -83,8 +85,10 @@ class Traced:
         raise problem(
             ProgramTypeError,
             f"{self.describe()} is not known while the kernel is built, so NumPy has no number to work with",
-            "write w = affdsl.constant(w) before w[i], affdsl.alloc(affdsl.f64[3]) for an array that holds it, "
-            "affdsl.f64(x) to convert a number, and `with affdsl.for_(n) as i:` for np.arange(n)",
+            of_number(
+                "write w = affdsl.constant(w) before w[i], affdsl.alloc(affdsl.f64[3]) for an array that holds it, "
+                "affdsl.f64(x) to convert a number, and `with affdsl.for_(n) as i:` for np.arange(n)"
+            ),
         )
 
     def __format__(self, form: str) -> str:

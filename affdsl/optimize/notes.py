@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from affdsl.explained import Note, SourceLoop
 from affdsl.ir.expr import Affine, Constraint
+from affdsl.ir.messages import in_language
 from affdsl.ir.spelling import spell
 from affdsl.lang.indices import Condition
 from affdsl.passes.legality.assumptions import promised
@@ -105,7 +106,7 @@ class Source:
 
     def text(self, text: str) -> str:
         """A text in which everything has the name that the user gave to it."""
-        return _NAME.sub(lambda found: self.name(found[0]), text)
+        return _NAME.sub(lambda found: self.name(found[0]), in_language(text))
 
     def note(self, note: Note) -> Note:
         """A note about the loops of the source, in their names."""

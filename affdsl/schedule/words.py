@@ -10,6 +10,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
+from affdsl.ir.messages import in_language
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import definitions
 from affdsl.ir.types import MemRefType
@@ -116,7 +117,7 @@ _SIGIL = re.compile(r"%(?=[A-Za-z_])")
 
 
 def _as_called(text: str) -> str:
-    return _SIGIL.sub("", text)
+    return _SIGIL.sub("", in_language(text))
 
 
 def _shown(place: str) -> str:

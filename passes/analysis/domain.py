@@ -302,7 +302,22 @@ class Scope:
         if not self.varies(value) and isinstance(value.type, IndexType):
             return Affine.of(value), domain
         made, domain = domain.some(value.hint or "unknown")
-        return Affine.of(made), domain.lacking(f"{_named(value)} is not affine")
+        return Affine.of(made), domain.lacking(f"{_named(value)} is not affine{self._from(value)}")
+
+    def _from(self, value: Value) -> str:
+        """What an index without a name is computed from, and what that means; nothing where it has a name."""
+        seen, left = set[Value](), [value]
+        while left and not value.hint:
+            each = left.pop()
+            made = self.makers.get(each)
+            match made:
+                case affine.Load(memref=array, index=index) if array.hint:
+                    data = f"{array.hint}[{', '.join(map(spell, index))}]"
+                    return f": it comes from {data}, and nothing can be promised of data"
+                case arith.Binary() | arith.Cast():
+                    left += [v for v in made.reads() if v not in seen]
+                    seen.update(left)
+        return ""
 
     def size(self, op: memref.Dim, domain: Domain) -> Affine | None:
         """The size that memref.dim gives, where it is a number, a promise of the function or the same for all."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
+from affdsl.ir.debugging import asserted, why_in_order
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
-from affdsl.ir.messages import op_name, shown
+from affdsl.ir.messages import in_language, op_name, shown
 from affdsl.ir.traverse import walk
 from affdsl.mlir.naming import numbered
 from affdsl.passes.analysis.access import Access, on_one_grid
@@ -93,6 +95,10 @@ class Loops(ShownAsText, tuple[Parallelism, ...]):
     """The verdicts on the loops of a function, in the order of the text. Printed they are a table."""
 
     __slots__ = ()
+
+    def in_language(self) -> Loops:
+        """The same in the words of who wrote a kernel."""
+        return Loops(replace(each, reasons=tuple(map(in_language, each.reasons))) for each in self)
 
     def __str__(self) -> str:
         return table(self)
@@ -212,7 +218,8 @@ def _of_loop(iv: Value, loop: Loop, reductions: Reductions, summaries: Summaries
     dependences = reductions.dependences
     in_memory, rest = reductions.in_memory(iv)
     through_values, recurrences = _values(loop, reductions)
-    barriers = tuple(_barriers(loop, summaries))
+    barriers = tuple(dict.fromkeys(_barriers(loop, summaries)))
+    rest = tuple(d for d in rest if asserted(d.source.op) is None and asserted(d.sink.op) is None)
     found = (*through_values, *in_memory)
     privatized: tuple[Buffer, ...] = ()
     if not recurrences and not barriers:
@@ -252,13 +259,13 @@ def _values(loop: Loop, reductions: Reductions) -> tuple[tuple[Reduction, ...], 
 
 
 def _barriers(loop: Loop, summaries: Summaries) -> Iterator[str]:
-    """Operations of which not even the accesses are known: they may do what shows outside of memory."""
+    """Operations of which not even the accesses are known, and assertions: they do what shows outside of memory."""
     for op in walk(loop):
         if isinstance(op, func.Call):
             if summaries.of(op.callee).anything:
                 yield f"@{op.callee} may do anything"
-        elif may_do_anything(op):
-            yield f"{op_name(op)} may do anything"
+        elif asserted(op) is not None or may_do_anything(op):
+            yield why_in_order(op, loop) or f"{op_name(op)} may do anything"
 
 
 def _without_private(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
+from affdsl.ir.debugging import why_in_order
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
@@ -48,6 +49,9 @@ class Message(FrozenValue):
 def explained(dependence: Dependence, witness: Witness | None) -> str:
     """Why a dependence is in the way: its statements, its distance, and two iterations with the element they share."""
     source, sink = dependence.source, dependence.sink
+    ordered = why_in_order(source.op, source.op) or why_in_order(sink.op, sink.op)
+    if ordered:
+        return ordered
     vector = ", ".join(map(_distance, dependence.distances))
     kind = dependence.kind
     if isinstance(source.op, affine.Yield) and source.op is sink.op:

@@ -121,7 +121,8 @@ def obstacle(verdict: Parallelism) -> str | None:
                 f"iterations store to the same elements of {' and '.join(given)}, and the last one's are what the "
                 "caller gets: let each store to elements of its own, as of an array with one dimension more"
             )
-        return f"it is {verdict.verdict}: {'; '.join(verdict.why)}"
+        said = "; ".join(verdict.why)
+        return said if verdict.verdict == "unknown" else f"it is {verdict.verdict}: {said}"
     for each in verdict.reductions:
         if each.value is None:
             unknown = dict.fromkeys(r for update in each.updates for a in update.accesses for r in a.unknown)

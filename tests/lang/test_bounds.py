@@ -180,7 +180,7 @@ def test_check_tells_what_is_known_of_each_access():
         "reads x[i]: proved",
         "writes y[i]: conditional: inside where M >= N",
         "reads place[i]: proved",
-        "writes y[...]: unknown: an index is not affine",
+        "writes y[...]: unknown: an index is not affine: it comes from place[i], and nothing can be promised of data",
     ]
     place = np.array([0, 9], np.int32)
     with pytest.raises(InterpreterError, match="out of bounds"):

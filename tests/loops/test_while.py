@@ -105,7 +105,7 @@ def test_a_refusal_says_what_is_in_the_way():
         af.Schedule(jacobi).fuse("i#1", "i#2")
     text = str(caught.value)
     assert re.search(r"it may be that the load x\[j\] at line \d+ must come before the store x\[i\] at line \d+", text)
-    assert "scf.while repeats its blocks as often as is known at run time" in text
+    assert "affdsl.while_ repeats its blocks as often as is known at run time" in text
 
 
 VERBS: dict[str, Callable[[af.Schedule, str], object]] = {

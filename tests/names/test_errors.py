@@ -160,7 +160,7 @@ def test_every_error_is_public_or_listed(all_errors: set[type[Exception]]) -> No
 def test_warnings_are_public(all_errors: set[type[Exception]]) -> None:
     assert all_errors
     found = {kind for kind in classes(Warning) if kind.__module__.split(".")[0] == "affdsl"}
-    assert found == {af.AnalysisWarning, af.RecipeWarning}
+    assert found == {af.AnalysisWarning, af.BuildTimeWarning, af.RecipeWarning}
 
 
 def test_the_tree_of_errors_is_drawn(all_errors: set[type[Exception]]) -> None:
@@ -215,5 +215,6 @@ def test_all_are_tried() -> None:
     public = {
         name for name in af.__all__ if isinstance(kind := getattr(af, name), type) and issubclass(kind, Exception)
     }
-    others = {"AffdslError", "InternalError", "AnalysisWarning", "RecipeWarning", "CacheError", "ValidationError"}
+    others = {"AffdslError", "InternalError", "CacheError", "ValidationError"}
+    others |= {"AnalysisWarning", "BuildTimeWarning", "RecipeWarning"}
     assert public == {*MISTAKES, *others}

@@ -171,7 +171,10 @@ def test_conditions_between_loops_and_conditions_on_data_are_named():
     s = af.Schedule(guarded)
     with pytest.raises(af.IllegalTransform, match=r"\n    between i and j there is a condition at line \d+$"):
         s.tile(("i", "j"), 4)
-    with pytest.raises(af.IllegalTransform, match=r"there is no affine\.if in it: what scf\.if asks comes from data"):
+    with pytest.raises(
+        af.IllegalTransform,
+        match=r"there is no affdsl\.if_ of indices in it: what affdsl\.if_ of data asks comes from data",
+    ):
         s.unswitch("j")
     with pytest.raises(af.IllegalTransform, match=r"the loop j does not stand right in the body of the loop i$"):
         s.make_perfect("i", "j")

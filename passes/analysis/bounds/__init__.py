@@ -159,6 +159,7 @@ class Bounds(ShownAsText):
         module: func.Module | None = None,
         budget: int = BUDGET,
         needs: Mapping[str, Need] | None = None,
+        downward: Mapping[Value, Affine] | None = None,
     ) -> None:
         self.function = function
         self.budget = budget
@@ -171,7 +172,8 @@ class Bounds(ShownAsText):
         """The sizes of array arguments of which the function says nothing, by argument and dimension."""
         self.sizes = (*(v for v in function.args if isinstance(v.type, IndexType)), *self.extents.values())
         """What a call decides: index arguments and such sizes."""
-        self.findings = tuple(map(self._judged, self._demands.demands))
+        demands = (replace(d, downward=downward) if downward else d for d in self._demands.demands)
+        self.findings = tuple(map(self._judged, demands))
         indices = [v for v in function.args if isinstance(v.type, IndexType)]
         self._numbers = ByNumbers(function, module, needs, indices, budget)
         self._keys = self._by_numbers()
@@ -441,6 +443,7 @@ def _shown(demand: Demand) -> str:
         return name
     if any(not v.hint for e in index for v in e.values()) and demand.index is not None and not demand.domain.unknown:
         index = demand.index
+    index = tuple(map(demand.written, index))
     return f"{name}[{', '.join(in_python(e) if all(v.hint for v in e.values()) else '...' for e in index)}]"
 
 
@@ -480,13 +483,18 @@ def _refused(demand: Demand, example: Example | None, numbers: Mapping[Value, in
 
 
 def _remedy(demand: Demand, example: Example) -> str:
-    match example.claim.end:
+    claim = example.claim
+    values = demand.index[claim.axis].values() if demand.index else ()
+    down = any(v in demand.downward for v in values)
+    match claim.end:
         case "divisor":
             return _advice(demand, example).removeprefix("; ")
         case "lower":
-            return "begin the loop later, or put the access into affdsl.if_(...)"
+            change = "end the loop earlier" if down else "begin the loop later"
+            return f"{change}, or put the access into affdsl.if_(...)"
         case "upper":
-            return "end the loop earlier, make the array larger, or put the access into affdsl.if_(...)"
+            change = "begin the loop lower" if down else "end the loop earlier"
+            return f"{change}, make the array larger, or put the access into affdsl.if_(...)"
         case "size":
             return "give it sizes that fit"
         case "call":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from math import prod
 from typing import Literal
 
@@ -12,7 +13,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.debugging import asserted
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
-from affdsl.ir.spelling import spell_constraint
+from affdsl.ir.spelling import as_counted, spell_constraint
 from affdsl.ir.traverse import affine_exprs
 from affdsl.ir.types import IndexType, MemRefType, Type
 from affdsl.passes.analysis.access import Access, Accesses
@@ -89,6 +90,16 @@ class Demand(Frozen):
     """With what values, of those with which it runs, the claims do not hold: the arguments of a call."""
     divisions: tuple[Division, ...] = ()
     """As they are written, where the operation divides: one for each claim."""
+    downward: Mapping[Value, Affine] = field(default_factory=dict, compare=False)
+    """Where loops start that run down, by their counters: words are about the variables that the user has of them."""
+
+    def written(self, expr: Affine) -> Affine:
+        """An expression in terms of the variables of loops that the user has."""
+        return expr.substitute(dict(as_counted(self.downward))) if self.downward else expr
+
+    def counted(self, iv: Value) -> Affine:
+        """The user's variable of a loop, by the counter and what is around."""
+        return self.downward[iv] - iv if iv in self.downward else Affine.of(iv)
 
     @property
     def key(self) -> Key:

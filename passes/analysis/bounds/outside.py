@@ -36,6 +36,8 @@ class Example(Frozen):
         The subscripts there.
     sizes
         Those of the array; None where one is not known.
+    counted
+        What the variables are there that the user has of these loops.
     """
 
     demand: Demand
@@ -45,13 +47,14 @@ class Example(Frozen):
     iteration: dict[Value, int]
     index: tuple[int, ...]
     sizes: tuple[int | None, ...]
+    counted: dict[Value, int]
 
     def said(self, *, imperative: bool = False) -> str:
         """What the access does, and what is wrong with it: `reads A[5] when i = 4, but dimension 0 of A has size 5`."""
         demand, axis = self.demand, self.claim.axis
         verb = demand.verb.removesuffix("s") if imperative else demand.verb
         name = demand.memref.hint or "the array" if demand.memref is not None else "the array"
-        loops = ", ".join(f"{iv.hint or 'a loop'} = {n}" for iv, n in self.iteration.items())
+        loops = ", ".join(f"{iv.hint or 'a loop'} = {n}" for iv, n in self.counted.items())
         when = f" when {loops}" if loops else ""
         match self.claim.end, demand.verb:
             case "divisor", _:
@@ -193,11 +196,12 @@ class BrokenClaims:
             allowed &= claim.expr.evaluate(env) < 0
             index = tuple(e.evaluate(env) for e in demand.index or ())
             sizes = tuple(None if s is None else s.evaluate(env) for s in demand.sizes)
+            counted = {iv: demand.counted(iv).evaluate(env) for iv in iteration}
         except ZeroDivisionError:
             return None
         if not allowed or any(n < 0 for shape in shapes.values() for n in shape):
             return None
-        return Example(demand, claim, arguments, shapes, iteration, index, sizes)
+        return Example(demand, claim, arguments, shapes, iteration, index, sizes, counted)
 
     def _is_size(self, value: Value) -> bool:
         return any(e.value is value for shape in self.function.shapes for e in shape or ())
@@ -252,7 +256,8 @@ class BrokenClaims:
             if exprs is not None and points.params().is_subset(end.params()):  # isl loses none of the sizes
                 new = dict(zip(domain.ivs, exprs, strict=True))
                 place = ", ".join(spell(e.substitute(new)) for e in index)
-                return place, ", ".join(f"{iv.hint or 'a loop'} = {spell(new[iv])}" for iv in used)
+                counted = {iv: spell(self.demand.counted(iv).substitute(new)) for iv in used}
+                return place, ", ".join(f"{iv.hint or 'a loop'} = {said}" for iv, said in counted.items())
         return None
 
 

@@ -238,10 +238,14 @@ def _time(dependences: Dependences, pair: _Pair, after: set[Op], by: Affine) -> 
 
 
 def _instead(dependences: Dependences, pair: _Pair, after: set[Op], by: Affine) -> Iterator[Candidate]:
-    """What may help: a larger shift, or that the second loop runs backwards, or its inner loop in its place."""
+    """What may help: a larger shift, or that the second loop runs backwards, or its inner loop in its place.
+
+    Or that one of them is taken apart before, so that what is in the way stays in a loop of its own.
+    """
     yield from _least_shift(dependences, pair, after, by)
     first, second = pair.first.iv, pair.second.iv
     yield Candidate(Proposal((Step("reverse", (second,)),)), ())
+    yield from (Candidate(Proposal((Step("distribute", (iv,)),)), ()) for iv in (first, second))
     match pair.second.body:
         case (affine.For(iv=inner),):
             swapped = Step("interchange", (second, inner)), Step("fuse", (first, inner))

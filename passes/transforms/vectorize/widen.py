@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from affdsl.ir.core import Block, Lanewise, Op, roles
+from affdsl.ir.debugging import why_in_order
 from affdsl.ir.dialects import affine, arith, math, memref, scf
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Constraint, Term, Value
@@ -55,7 +56,8 @@ def widen_op(at: Lanes, op: Op) -> None:
             raise refusal(op, at.what, reason, AS_COMPLEX)
         case _:
             data = "how often a loop runs is data, and " if isinstance(op, scf.For | scf.While) else ""
-            raise refusal(op, at.what, f"{data}{op_name(op)} has no form on vectors")
+            ordered = why_in_order(op, at.loop)
+            raise refusal(op, at.what, ordered or f"{data}{op_name(op)} has no form on vectors")
 
 
 def _apply(at: Lanes, op: affine.Apply) -> None:
