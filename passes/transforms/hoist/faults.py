@@ -46,8 +46,9 @@ class Faults:
         self._constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
         self._frees = [a for a in accesses.all if a.kind == "write" and _may_free(a.op, functions, frozenset())]
 
-    def are_impossible(self, op: Op, loop: affine.For | scf.For) -> bool:
-        """Whether an operation in the body of a loop may run before it too, though the loop may not run at all."""
+    def are_impossible(self, op: Op, loop: Op) -> bool:
+        """Whether an operation inside of a loop may run before it too, though the loop may not run at all; or inside of
+        a condition."""
         if isinstance(op, _LOADS):
             domain = self._of.domains[loop]
             return self._has_content(op, loop) and (
@@ -55,7 +56,7 @@ class Faults:
             )
         return never_fails(op, self._constants)
 
-    def _where_others_are_inside(self, loop: affine.For | scf.For, domain: Domain) -> Domain:
+    def _where_others_are_inside(self, loop: Op, domain: Domain) -> Domain:
         """Where a loop is reached, and the accesses that certainly run there lie inside of their buffers.
 
         Where one of them does not, the program has no meaning, whatever else moves.
@@ -93,7 +94,7 @@ class Faults:
         visit(self._of.function.body, ())
         return found
 
-    def _has_content(self, op: affine.Load | affine.VectorLoad, loop: affine.For | scf.For) -> bool:
+    def _has_content(self, op: affine.Load | affine.VectorLoad, loop: Op) -> bool:
         """Whether what is read was certainly written, and not given back: an argument, or a variable stored before."""
         buffer = self._of.storage.buffer(op.memref)
         around = self._of.domains[loop].ivs[:1]
@@ -104,7 +105,7 @@ class Faults:
         )
         return not freed and (buffer.kind == "argument" or self._is_set(op.memref, loop))
 
-    def _is_set(self, variable: Value, loop: affine.For | scf.For) -> bool:
+    def _is_set(self, variable: Value, loop: Op) -> bool:
         """Whether the one element of a buffer was certainly stored to before a loop."""
         return (
             isinstance(variable.type, MemRefType)

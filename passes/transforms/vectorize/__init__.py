@@ -34,6 +34,7 @@ from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_ne
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
+from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
 
 Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
 TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
@@ -224,7 +225,8 @@ def _prepared(
             before, function, loop = function, replaced(function, loop, plain), plain
             module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
-    plain = stored_once(loaded_once(loop, _aliasing(dependences)), _aliasing(dependences))
+    before_conditions = loaded_before_conditions(loop, dependences.accesses, module)
+    plain = stored_once(loaded_once(before_conditions, _aliasing(dependences)), _aliasing(dependences))
     how = ways(loop, dependences, reassociate=reassociate)
     if any(each.way == "row" for each in how):
         plain = without_counters(without_branches(plain))
