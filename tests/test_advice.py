@@ -96,7 +96,8 @@ KERNELS = {
     "half": (half, "write a whole number, or compute with floats and convert the result: affdsl.i32(affdsl",
              half_by_advice),
     "twice": (twice, "write 2, or compute with floats", twice_by_advice),
-    "a captured array": (captured, "write w = affdsl.constant(w) before w[i]", captured_by_advice),
+    "a captured array": (captured, "write table = affdsl.constant(W) before the loop, and then table[i]",
+                         captured_by_advice),
     "a captured array as a number": (whole_array, "as w = affdsl.constant(w) in the kernel", captured_by_advice),
     "an imaginary number": (imaginary, "compute with complex numbers: affdsl.c128(x)", imaginary_by_advice),
 }  # fmt: skip

@@ -82,3 +82,16 @@ def test_lanes_that_are_done_load_nothing():
     np.testing.assert_array_equal(wanted, found)
     fast(start, table, found)
     np.testing.assert_array_equal(wanted, found)
+
+
+def test_a_loop_that_carries_nothing_is_refused():
+    @af.kernel
+    def halved(x: af.f64[N], n: af.i64[N]):
+        with af.for_(N) as i, af.while_(lambda: x[i] > 1.0):
+            x[i] *= 0.5
+            n[i] += 1
+
+    with pytest.raises(af.IllegalTransform, match="carries nothing that a lane could keep") as caught:
+        af.Schedule(halved).vectorize("i", 4)
+    assert "legal: iter_args" in str(caught.value)
+    assert "zip" not in halved.optimize(threads=1).explain()

@@ -1,7 +1,7 @@
 """Tests of what schedules are made of: expressions as Python, names of loops and arrays, advice in steps."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import affdsl as af
@@ -53,6 +53,7 @@ def test_expressions_as_python_build_the_same_expression(expr):
     assert (Affine.of(found) if isinstance(found, int) else found.expr) == expr
 
 
+@settings(max_examples=30)
 @given(
     st.recursive(
         st.one_of(st.text(max_size=9), st.integers(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False)),

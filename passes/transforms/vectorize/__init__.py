@@ -35,6 +35,7 @@ from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlappe
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
 from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
+from affdsl.passes.transforms.vectorize.whiles import require_carried
 
 Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
 TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
@@ -201,6 +202,7 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
     loop = loop_of(function, iv, what)
     require_lanes(loop, what, width)
     function, loop, dependences = _prepared(function, loop, width, module, reassociate=reassociate)
+    require_carried(loop, what)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
 
 

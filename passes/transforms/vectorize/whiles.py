@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from affdsl.ir.core import Block
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf, vector
 from affdsl.ir.expr import Term, Value
-from affdsl.ir.traverse import clone_block, with_fields
+from affdsl.ir.traverse import clone_block, walk, with_fields
 from affdsl.ir.types import I1
+from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 
 Widen = Callable[[Lanes, Block], None]
 """What adds the operations of a block, in all lanes, to the block that is being made."""
+
+
+def require_carried(loop: Op, what: str) -> None:
+    """Refuse loops inside of one that carry nothing: lanes that have left one must keep what it had for them."""
+    for op in walk(loop):
+        if isinstance(op, scf.While) and not (op.after and isinstance(op.after[-1], scf.Yield)):
+            why = (
+                "in it is a loop that ends by a condition, and carries nothing that a lane could keep when it has left"
+            )
+            raise refusal(op, what, why, "iter_args for what its condition reads")
 
 
 def widen_while(at: Lanes, op: scf.While, widen: Widen) -> None:
