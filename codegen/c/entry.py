@@ -101,7 +101,7 @@ def entry_points(
     arguments: list[str] = []
     pointer, places = 0, _places(f)
     if has_turned:
-        lines += _refused_in_fortran_order(plan, places)
+        lines += _refused_in_fortran_order(plan, places, unit)
     for position, arg in enumerate(f.args):
         if position < sizes:
             arguments.append(f"symbols[{position}]")
@@ -152,8 +152,9 @@ def entry_points(
     return "\n".join(parts)
 
 
-def _refused_in_fortran_order(plan: Plan, places: Mapping[Value, int]) -> list[str]:
+def _refused_in_fortran_order(plan: Plan, places: Mapping[Value, int], unit: Unit) -> list[str]:
     """Lines that leave with 5 where all strided arrays have smaller strides in their first dimension than the last."""
+    unit.header("stdlib.h")
     tests = []
     for arg, strides in plan.strides.items():
         if len(strides) > 1:

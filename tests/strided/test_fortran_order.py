@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.lang.turned import is_turned, turned
 from affdsl.optimize import fortran_order
+from tests.codegen.c.compare import compile_silently
 from tests.effort import TRIES_ALL
+from tests.oracles import require
 from tests.strided.kernels import CASES, Case
 
 M, N = af.symbols("M N")
@@ -128,3 +131,8 @@ def test_where_accesses_are_checked_nothing_is_turned(monkeypatch, decided) -> N
     a = np.ones((5, 6), order="F")
     clipped.optimize(threads=1)(a, np.zeros_like(a))
     assert len(decided) == 1
+
+
+def test_the_entry_compiles_silently(tmp_path) -> None:
+    text = emit_jit(clipped.module, clipped.name, sizes=2, has_turned=True)
+    compile_silently(text, tmp_path, require("gcc"), "-O1")
