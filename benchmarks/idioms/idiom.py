@@ -10,6 +10,7 @@ import numpy as np
 import affdsl as af
 from affdsl.ir.expr import Affine
 from affdsl.lang.annotations import ArrayType
+from affdsl.lang.dtypes import DType
 from benchmarks.polybench.race import text_for
 
 N, M, K = af.symbols("N M K")
@@ -70,7 +71,8 @@ class Idiom:
         if isinstance(type, ArrayType):
             known = {SYMBOLS[size].expr.value: Affine.of(number) for size, number in sizes.items()}
             return numbers(random, [e.substitute(known).constant for e in type.shape], type.dtype.numpy)
-        return made if type == af.index else type.numpy.type(made)  # type: ignore[attr-defined]
+        assert isinstance(type, DType), "a number"
+        return made if type == af.index else type.numpy.type(made)
 
     def text(self) -> str:
         """C with a function `peer`, for the sizes of a usual day."""
@@ -99,7 +101,8 @@ def numbers(random: np.random.Generator, shape: list[int], dtype: np.dtype) -> n
 def _declared(name: str, type: object) -> str:
     if isinstance(type, ArrayType):
         return f"{C_TYPES[type.dtype.numpy.name]} *restrict {name}"
-    return f"{'int64_t' if type == af.index else C_TYPES[type.numpy.name]} {name}"  # type: ignore[attr-defined]
+    assert isinstance(type, DType), "a number"
+    return f"{'int64_t' if type == af.index else C_TYPES[type.numpy.name]} {name}"
 
 
 class Group(list[Idiom]):

@@ -47,11 +47,8 @@ class _Moving:
             elif any(op.blocks()):
                 made = map_blocks(op, self.block)
             found.append(made)
-        return (
-            block
-            if len(found) == len(block) and all(a is b for a, b in zip(found, block, strict=True))
-            else tuple(found)
-        )
+        same = len(found) == len(block) and all(a is b for a, b in zip(found, block, strict=True))
+        return block if same else tuple(found)
 
     def _may_run_before(self, load: affine.Load, condition: If) -> bool:
         """Whether a load gives the same before a condition, and fails in no iteration."""
