@@ -18,7 +18,8 @@ from affdsl.optimize.unfit import RecipeWarning
 from affdsl.progress import progress
 
 IN_FORTRAN_ORDER = Note(
-    (), "calls of which all strided arrays lie in Fortran order run loops made for these, at the first such call"
+    (),
+    "where all strided arrays of a call lie in Fortran order, other loops run, which are made at the first such call",
 )
 
 

@@ -79,7 +79,7 @@ def test_what_is_turned_twice_is_what_it_was(case: Case) -> None:
 
 def test_loops_go_along_the_memory_and_explain_says_so(decided) -> None:
     fast = clipped.optimize("avx2", threads=1)
-    assert "all strided arrays lie in Fortran order" in fast.explain()
+    assert "all strided arrays of a call lie in Fortran order" in fast.explain()
     a = np.asfortranarray(np.random.default_rng(0).normal(size=(50, 70)))
     out = np.zeros_like(a)
     fast(a, out)
