@@ -21,7 +21,7 @@ from affdsl.codegen.targets.x86 import packed, register, register_type
 HEADER = "immintrin.h"
 _OF_X86 = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42)
 """The targets whose rows call functions of the header, in the order in which a helper asks for them."""
-_NAMES = re.compile(r"\b(?:_mm|_MM|_CMP|__m\d)\w*")
+_NAMES = re.compile(r"\b(?:_mm|_MM|_CMP|__m\d|__mmask)\w*")
 """What the header declares, as far as rows use it."""
 _BUILT_IN = re.compile(r"__builtin_ia32_\w+")
 _LANES = {"f32": "float", "f64": "double", "i8": "char", "i16": "short", "i32": "int", "i64": "long long"}
@@ -73,8 +73,8 @@ def in_place_of_header(rows: Sequence[Row]) -> str | None:
 
 @cache
 def _types() -> Mapping[str, str]:
-    """The types of vectors, by name: those of the header, and those that gcc's own functions take."""
-    found: dict[str, str] = {}
+    """The types of vectors and masks, by name: those of the header, and those that gcc's own functions take."""
+    found = {f"__mmask{lanes}": f"typedef {_mask(lanes)} __mmask{lanes};" for lanes in (8, 16, 32, 64)}
     for bits in (128, 256, 512):
         for element, lane in _LANES.items():
             size = f"vector_size({bits // 8})"

@@ -17,6 +17,7 @@ PARAMETERS = {
     "masked_load": "const {T} *at, const {M} *mask, const {V} *otherwise",
     "masked_store": "{T} *at, const {M} *mask, const {V} *value",
     "spliced": "const {V} *a, const {V} *b",
+    "stored_lanes": "{T} *at, uint64_t which, const {V} *value",
     "streamed_store": "{T} *at, uintptr_t line, const {V} *value",
 }
 """The helpers that need no header, with what a function that calls them is given."""
