@@ -14,7 +14,7 @@ from affdsl.garbage import uncollected
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import gathered, holders
+from affdsl.ir.traverse import gathered, holders, walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.kernel import Kernel
 from affdsl.optimize import recipes, versions
@@ -25,6 +25,7 @@ from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import bits_in_register, names_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, told
 from affdsl.optimize.options import Options
+from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.optimize.threads import sharing
@@ -45,6 +46,8 @@ MOST_LOOPS = 12
 """Loops inside each other that recipes take: they try each loop of a nest with each other one."""
 MOST_BOUNDS = 16
 """Upper bounds, or lower ones, of a loop that recipes take: behind vectors a loop for the rest of each one is left."""
+
+STRAIGHT_PRODUCT = "compilers make straight code, on vectors, of a product of so few columns and terms"
 
 
 def decided(kernel: Kernel, options: Options) -> Decided:
@@ -79,10 +82,13 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
     finished, small, is_shared = frozenset[str](), "", options.threads == 1
+    straight: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
+    for name in [*_run_once(s)]:
+        s.unroll(name)
     for name, recipe in recipes.FOR_KERNELS.items():
         if name not in options.choices.left_out:
             with _recipe(name, notes):
@@ -93,6 +99,10 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
                 is_shared = is_shared or fused.is_shared
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
+            continue
+        if matrix_products.is_straight(s, root):
+            notes.append(of(s, names_in(s, root), why=STRAIGHT_PRODUCT))
+            straight.add(root)
             continue
         s, name, said = _one(s, root, _for_small(options) if root == small else options)
         notes += for_smaller(said) if root == small else said
@@ -108,7 +118,17 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         for verb, kind in _rounding(options):
             for name in names_in(s, row.names[0]) if verb == "reciprocal" else row.names[:1]:
                 s = _rounded(s, verb, name, kind, options)
-    return s, with_hints(told(notes, source), written, s, kept, source, options)
+    return s, with_hints(told(notes, source), written, s, kept | straight, source, options)
+
+
+def _run_once(s: Schedule) -> Iterator[str]:
+    """The loops inside of others that have one iteration, whatever the sizes."""
+    named = {row.iv: row.names[0] for row in s.loops() if row.depth > 0}
+    for op in walk(s.function):
+        if isinstance(op, affine.For) and op.iv in named and len(op.lower) == len(op.upper) == 1:
+            span = op.upper[0] - op.lower[0]
+            if span.is_constant and 0 < span.constant <= op.step:
+                yield named[op.iv]
 
 
 def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> Schedule:

@@ -7,7 +7,7 @@ import affdsl as af
 from affdsl.ir.dialects import memref
 from affdsl.ir.traverse import walk
 
-B, N = af.symbols("B N")
+B, N, M, K = af.symbols("B N M K")
 
 
 def products(rows, columns, terms, *, batch=True):
@@ -57,3 +57,46 @@ def test_tiny_products_need_no_copies(sizes, batch):
 def test_matrices_that_the_nearest_cache_does_not_hold_are_copied():
     said = products(100, 100, 100).optimize("avx2", threads=1).explain()
     assert "on copies of" in said
+
+
+def rows_of_products(terms, columns):
+    """A product with many rows."""
+
+    @af.kernel
+    def multiply(a: af.f64[M, terms], b: af.f64[terms, columns], c: af.f64[M, columns]):
+        with af.for_(M) as i, af.for_(columns) as j:
+            c[i, j] = 0.0
+            with af.for_(terms) as k:
+                c[i, j] += a[i, k] * b[k, j]
+
+    return multiply
+
+
+@pytest.mark.parametrize(("target", "most"), [("avx2", 4), ("avx512", 8), ("neon", 2)])
+@pytest.mark.parametrize("columns", [2, 3, 7, 8, 11, 40])
+def test_few_columns_are_rows_of_vectors(columns, target, most):
+    kernel = rows_of_products(K, columns)
+    fast = kernel.optimize(target, threads=1)
+    lanes = min(most, 1 << (columns - 1).bit_length())
+    assert f"a product with few columns, where they stand: vectors of {lanes}" in fast.explain()
+    for rows, terms in ((0, 3), (1, 0), (1, 1), (9, 5), (19, 8)):
+        random = np.random.default_rng(rows)
+        a, b = random.normal(size=(rows, terms)), random.normal(size=(terms, columns))
+        wanted, found = (np.full((rows, columns), np.nan) for _ in "ab")
+        kernel.interpret(a, b, wanted)
+        fast.interpret(a, b, found)
+        assert wanted.tobytes() == found.tobytes()
+
+
+def test_few_columns_and_terms_are_left_to_the_compiler():
+    said = rows_of_products(7, 7).optimize("avx512", threads=1).explain()
+    assert "as written: compilers make straight code, on vectors" in said
+    assert "try:" not in said
+
+
+def test_a_loop_that_runs_once_is_none():
+    fast = rows_of_products(K, 1).optimize("avx2", threads=1)
+    assert "8 iterations of i run at once" in fast.explain()
+    a, b, c = np.arange(30.0).reshape(10, 3), np.arange(3.0).reshape(3, 1), np.zeros((10, 1))
+    fast(a, b, c)
+    assert (c == a @ b).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import Frozen, FrozenValue
@@ -14,7 +15,7 @@ from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
-from affdsl.optimize.nests import Nest, bits_in_register, nests, unfit_where_refused, updates
+from affdsl.optimize.nests import Nest, bits_in_register, nests, nests_in, unfit_where_refused, updates
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers import small_products
@@ -56,11 +57,14 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
     registers, tile = sizes_of(found, options)
-    if is_tiny(found, options):
-        loops = i, j, k = nest.name(found.i), nest.name(found.j), nest.name(found.k)
+    narrow = small_products.is_narrow((found.i, found.j, found.k))
+    if narrow or is_tiny(found, options):
+        loops = nest.name(found.i), nest.name(found.j), nest.name(found.k)
         order = (*(nest.name(loop) for loop in nest.band if nest.name(loop) not in loops), *loops)
         if order != tuple(map(nest.name, nest.band)):
             s.permute(order)
+        if narrow:
+            return small_products.in_rows(s, loops, found.j, options, registers.lanes)
         vectors = small_products.vectors_in(found.j, registers.vectors, registers.lanes)
         return small_products.in_registers(s, loops, registers.rows, vectors, registers.lanes)
     small = small_products.with_small(s, nest, (found.i, found.j, found.k), bits_of(found.store), options)
@@ -104,6 +108,16 @@ def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:
         with suppress(UnfitError):
             if nest.name(nest.innermost) in inside and is_tiny(product_of(nest), options):
                 return True
+    return False
+
+
+def is_straight(s: Schedule, root: str) -> bool:
+    """Whether a loop holds nothing but a product of few columns and terms, with what begins its sums."""
+    found = nests_in(s, root)
+    with suppress(UnfitError):
+        if len(found) == 1:
+            of = product_of(replace(found[0], band=(*found[0].loops,), around=()))
+            return small_products.is_straight((of.i, of.j, of.k))
     return False
 
 

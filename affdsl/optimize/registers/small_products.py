@@ -21,12 +21,18 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 ROWS = 4
 """How many rows of sums are in registers, a vector each: an addition waits about as many cycles for another."""
+NARROW_ROWS = 8
+"""The same where a row is one vector: each is loaded for so many sums."""
 LARGE = (1, 48, 9)
 """How many rows and columns the result has at least, and how many terms a sum, for which copies of the factors pay."""
 SMALL = (1, 4, 1)
 """The same for vectors of columns: what is smaller runs as it was."""
 ALONG_ROWS = (5, 5, 2)
 """As many there are at least, for both, where the loops as they were run along rows themselves."""
+NARROW = 48
+"""Fewer columns than this make a product narrow, where their number is known: rows of B are read where they stand."""
+STRAIGHT = 16
+"""How many columns and terms there are at most of which compilers make straight code, where both numbers are known."""
 LEAST_PACKED = 3
 """How many vectors rows have in the mean for which copies pay where nothing else is there for small matrices."""
 
@@ -118,6 +124,46 @@ def is_tiny(loops: Sequence[affine.For], size: int, columns: int, target: Target
     return None not in counts and j >= columns and (i * j + i * k + k * j) * size <= nearest // 2
 
 
+def is_narrow(loops: Sequence[affine.For]) -> bool:
+    """Whether a product has few columns, and how many is known, but not sums so short that compilers unroll them too.
+
+    Parameters
+    ----------
+    loops
+        Its loops over rows, columns and terms.
+    """
+    columns = _count(loops[1])
+    return columns is not None and 1 < columns < NARROW and not is_straight(loops)
+
+
+def is_straight(loops: Sequence[affine.For]) -> bool:
+    """Whether a product has so few columns and terms, both known, that compilers make straight code on vectors of it.
+
+    Parameters
+    ----------
+    loops
+        Its loops over rows, columns and terms.
+    """
+    return all((_count(loop) or STRAIGHT + 1) <= STRAIGHT for loop in loops[1:])
+
+
+def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, options: Options, lanes: int) -> str:
+    """Make the sums of several rows of a narrow product at once, in whole rows of vectors. Raises as steps do.
+
+    Vectors have no more lanes than there are columns, if need be without the last ones.
+    """
+    i, j, k = loops
+    count = _count(columns) or lanes
+    while lanes > 2 and lanes // 2 >= count:
+        lanes //= 2
+    s.vectorize(j, lanes, tail="folded")
+    if is_lane_by_lane(s, j):
+        raise UnfitError(f"vectors of {j} would be made lane by lane")
+    rows = NARROW_ROWS if count <= lanes else ROWS
+    finish(s, Small(loops=loops), options, rows)
+    return f"a product with few columns, where they stand: vectors of {lanes}, {rows} rows at once"
+
+
 def in_registers(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int) -> str:
     """Make the sums of a tiny product in registers, on the arrays where they stand, and say so. Raises as steps do."""
     s.register_tile(*loops, rows=rows, vectors=vectors, lanes=lanes)
@@ -137,14 +183,14 @@ def _count(loop: affine.For) -> int | None:
     return max(0, -((low.constant - high.constant) // loop.step))
 
 
-def finish(s: Schedule, small: Small, options: Options) -> None:
+def finish(s: Schedule, small: Small, options: Options, rows: int = ROWS) -> None:
     """Make the sums of several rows at once, in registers, after all other steps, which long code would slow down."""
     if not small.loops:
         return
     i, _, k = small.loops
     known = {name for row in s.loops() for name in row.names}
     with suppress(IllegalTransform, ScheduleError):
-        s.unroll_jam(i, max(1, min(ROWS, options.target.registers // 2)))
+        s.unroll_jam(i, max(1, min(rows, options.target.registers // 2)))
     for name in [nest.name(nest.innermost) for nest in nests(s)]:
         if name == k or name not in known:
             with suppress(IllegalTransform):  # its sums stay in memory

@@ -88,7 +88,9 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The same, with what stands in a nest left together; the schedule given is changed. Raises UnfitError."""
     said: list[str] = []
-    loop = min(reversed(nest.band), key=lambda each: cost(nest, each, options))
+    counts = counts_inside(s, nest.loops[0])
+    band = [each for each in nest.band if counts[each.iv].high not in range(FEW + 1)] or nest.band
+    loop = min(reversed(band), key=lambda each: cost(nest, each, options))
     nest, before = sharing.unless_outermost(s, nest, loop, options), nest
     loop = next((each for each in nest.band if each.iv is loop.iv), nest.innermost)  # one that runs once has gone
     if nest is not before:
