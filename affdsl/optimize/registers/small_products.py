@@ -152,7 +152,7 @@ def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, optio
 
     Vectors have no more lanes than there are columns, if need be without the last ones.
     """
-    i, j, k = loops
+    j = loops[1]
     count = _count(columns) or lanes
     while lanes > 2 and lanes // 2 >= count:
         lanes //= 2
