@@ -18,6 +18,8 @@ from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 HAS_NEUTRAL = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
 """The kinds of arith for which some number changes no other, and what reductions call them."""
 _DIFFERENCES = ("subf", "subi")
+_SMALL = ("index_cast", "extsi", "trunci", "addi", "subi")
+"""What may as well be computed where a condition does not hold."""
 
 If = affine.If | scf.If
 
@@ -103,9 +105,9 @@ class _Moving:
             if value in seen or maker is None:
                 continue
             seen.add(value)
-            is_constant = isinstance(maker, arith.Constant)
-            may_move = is_constant or is_total(maker)
-            if value not in self.dependent and not is_constant and not (everything and may_move):
+            is_small = isinstance(maker, arith.Constant) or getattr(maker, "kind", "") in _SMALL
+            may_move = is_small or is_total(maker)
+            if value not in self.dependent and not is_small and not (everything and may_move):
                 given.append(value)
             elif may_move:
                 late.append(maker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Literal
 
 from affdsl.frozen import FrozenValue
@@ -17,7 +17,16 @@ from affdsl.passes.analysis.reduction import Reductions
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
-from affdsl.passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of, selects_of, set_to
+from affdsl.passes.transforms.vectorize.choices import (
+    Choice,
+    at_iteration,
+    best_of_lanes,
+    choices,
+    computed_of,
+    lanes_of,
+    selects_of,
+    set_to,
+)
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
@@ -38,16 +47,19 @@ class Carried(FrozenValue):
 
     `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,
     and `any` so that it does not matter which one of equal numbers; `set` becomes what is the same in all iterations,
-    where the condition of `choice` holds in one; `row` goes from lane to lane.
+    where the condition of `choice` holds in one; `late` is chosen, and computed after the loop of the number of the
+    iteration; `row` goes from lane to lane.
     """
 
-    way: Literal["same", "all", "best", "any", "set", "row"]
+    way: Literal["same", "all", "best", "any", "set", "late", "row"]
     kind: str = ""
     choice: Choice | None = None
 
 
 NOTHING: Mapping[int, Value] = {}
 
+NEVER = -(2**63)
+"""The number of the iteration of what no iteration has chosen yet."""
 FEW = 4
 """So many lanes are combined one after the other; more of them by halves first."""
 
@@ -98,8 +110,10 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
     for choice in choices(loop, in_a_row(loop, found)):
         exact = reassociate or choice.kind == "cmpi"  # of floats, 0 and -0 are equal and not the same
         way: Literal["any", "best"] = "any" if exact and choice.values == (choice.key,) else "best"
-        for k in choice.values:
-            found[k] = Carried("set" if set_to(loop, choice) is not None else way, choice=choice)
+        for k, select in zip(choice.values, selects_of(loop, choice), strict=True):
+            is_late = way == "best" and k != choice.key and computed_of(loop, select.if_true) is not None
+            how = "set" if set_to(loop, choice) is not None else "late" if is_late else way
+            found[k] = Carried(how, choice=choice)
     return tuple(found)
 
 
@@ -127,7 +141,7 @@ def wide_loop(
     starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined with what
     the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
     """
-    differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way not in ("same", "set")}
+    differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way not in ("same", "set", "late")}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
     varying = Varying(loop, frozenset(differing), may_idle=may_idle)
     at = Lanes(loop, width, varying, what)
@@ -176,21 +190,27 @@ def wide_loop(
         for k in choice.values:
             results[k] = Value(results[k].type, results[k].hint)
         after += _after_set(loop, choice, results[-1])
-    chosen = _choices_of(how, "best")
+    chosen = _choices_of(how, "best", "late")
     for choice in chosen:
-        for k in choice.values:
+        kept = [k for k in choice.values if how[k].way == "best"]
+        for k in kept:
             first = Value(at.vector_type(loop.carried[k]))
             before.append(vector.Broadcast(first, loop.inits[k]))
             inits[k] = first
             carried[k], results[k] = (Value(first.type, v.hint) for v in (carried[k], results[k]))
             at.define(loop.carried[k], carried[k])
-        never = arith.Constant(Value(at.vector_of_type(INDEX)), (-(2**63),) * width)
+        never = arith.Constant(Value(at.vector_of_type(INDEX)), (NEVER,) * width)
         before.append(never)
         inits.append(never.result)
         carried.append(Value(never.result.type))
         results.append(Value(never.result.type))
-        best, each_lane = lanes_of([*(results[k] for k in choice.values), results[-1]], width)
-        after += [*best, *best_of_lanes(choice, each_lane, [loop.results[k] for k in choice.values])]
+        iteration = Value(INDEX)
+        ends = [*(loop.results[k] for k in kept), iteration]
+        after += best_of_lanes(choice, kept, [*(results[k] for k in kept), results[-1]], ends, FEW)
+        for k in choice.values:
+            if how[k].way == "late":
+                results[k] = Value(results[k].type, results[k].hint)
+        after += _after_best(loop, choice, kept, iteration)
     with at.new_block() as inside:
         if masked:
             at.mask = _mask(at)
@@ -241,9 +261,24 @@ def _start(at: Lanes, value: Value, kind: str, lanes: int) -> arith.Constant | v
     return arith.Constant(Value(VectorType((lanes,), at.scalar(value))), (neutral_of(kind, value),) * lanes)
 
 
-def _choices_of(how: Sequence[Carried], way: str) -> list[Choice]:
-    """What is chosen in some way, each choice once."""
-    return list(dict.fromkeys(each.choice for each in how if each.way == way and each.choice is not None))
+def _choices_of(how: Sequence[Carried], *ways: str) -> list[Choice]:
+    """What is chosen in some ways, each choice once."""
+    return list(dict.fromkeys(each.choice for each in how if each.way in ways and each.choice is not None))
+
+
+def _after_best(loop: affine.For, choice: Choice, kept: Sequence[int], iteration: Value) -> Iterator[Op]:
+    """What a loop leaves of values that are computed of the number of the iteration that was chosen, if one was."""
+    late = [k for k in choice.values if k not in kept]
+    if not late:
+        return
+    never = arith.Constant(Value(INDEX), NEVER)
+    when = arith.Compare(Value(I1), "cmpi", "ne", iteration, never.result)
+    yield from (never, when)
+    selects = dict(zip(choice.values, selects_of(loop, choice), strict=True))
+    for k in late:
+        ops, value = at_iteration(loop, computed_of(loop, selects[k].if_true) or (), selects[k].if_true, iteration)
+        yield from ops
+        yield arith.Select(loop.results[k], when.result, value, loop.inits[k], location=loop.location)
 
 
 def _after_set(loop: affine.For, choice: Choice, lanes: Value) -> Iterator[Op]:
@@ -311,6 +346,7 @@ def _body(
     alone = {op for unit in started.values() for op in unit}
     elsewhere = {op for count in counts.values() for op in count.ops}
     elsewhere.update(op for choice in _choices_of(how, "set") for op in selects_of(loop, choice))
+    elsewhere.update(_computed_late(loop, how, elsewhere))
     for op in loop.body:
         if op in elsewhere:
             continue
@@ -336,6 +372,22 @@ def _body(
         else:
             found.append(ends.get(old, old))
     return found
+
+
+def _computed_late(loop: affine.For, how: Sequence[Carried], elsewhere: Set[Op]) -> set[Op]:
+    """What is computed after the loop alone."""
+    late = set[Op]()
+    for choice in _choices_of(how, "late"):
+        for k, select in zip(choice.values, selects_of(loop, choice), strict=True):
+            if how[k].way == "late":
+                late |= {select, *(computed_of(loop, select.if_true) or ())}
+    kept = [op for op in loop.body if op not in late and op not in elsewhere and not op.is_terminator]
+    needed = {v for op in kept for v in op.mentions()}
+    for op in reversed(loop.body):
+        if op in late and not needed.isdisjoint(op.defines()):
+            late.discard(op)
+            needed.update(op.reads())
+    return late
 
 
 def chain_of(loop: affine.For, how: Sequence[Carried], what: str) -> tuple[Op, ...]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
-from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import substitute, walk, with_fields
 from affdsl.ir.types import I1, INDEX, VectorType
 
 _STRICT = {
@@ -88,6 +88,49 @@ def set_to(loop: affine.For, choice: Choice) -> dict[int, Value | arith.Constant
     return found
 
 
+def computed_of(loop: affine.For, value: Value) -> tuple[Op, ...] | None:
+    """What computes a value of the number of its iteration and of what is known before a loop, in order.
+
+    None where something else is needed, or it may fail: then the value has to be kept until the best one is known.
+    """
+    inside = {v: op for op in loop.body for v in op.defines()}
+    needed, left = set[Op](), [value]
+    while left:
+        v = left.pop()
+        op = inside.get(v)
+        if op is None and v in loop.carried:
+            return None
+        if op is None or op in needed:
+            continue
+        match op:
+            case arith.Constant() | arith.Cast(kind="index_cast" | "extsi" | "trunci"):
+                pass
+            case arith.Binary(kind="addi" | "subi" | "muli"):
+                pass
+            case affine.Apply(expr=expr) if expr - expr.constant == Affine.of(loop.iv):
+                pass
+            case _:
+                return None
+        needed.add(op)
+        left += op.reads()
+    return tuple(op for op in loop.body if op in needed)
+
+
+def at_iteration(loop: affine.For, ops: Sequence[Op], value: Value, iteration: Value) -> tuple[list[Op], Value]:
+    """The operations of `computed_of` for one iteration, after the loop, and the value that they compute."""
+    known: dict[Value, Value] = {loop.iv: iteration}
+    made: list[Op] = []
+    for op in ops:
+        (old,) = op.defines()
+        known[old] = new = Value(old.type, old.hint)
+        if isinstance(op, affine.Apply):  # MLIR wants a counter or a size there
+            by = arith.Constant(Value(INDEX), op.expr.constant)
+            made += [by, arith.Binary(new, "addi", iteration, by.result)]
+        else:
+            made.append(with_fields(substitute(op, {v: known[v] for v in op.reads() if v in known}), result=new))
+    return made, known.get(value, value)
+
+
 def _choice(
     loop: affine.For,
     condition: Value,
@@ -137,34 +180,74 @@ def _dependent(loop: affine.For, row: Mapping[Value, Value]) -> set[Value]:
     return found
 
 
-def best_of_lanes(choice: Choice, lanes: Sequence[Sequence[Value]], results: Sequence[Value]) -> Iterator[Op]:
+def best_of_lanes(
+    choice: Choice, kept: Sequence[int], vectors: Sequence[Value], results: Sequence[Value], few: int
+) -> list[Op]:
     """The values of the lane that has the best: of those that are as good, of that which was first, or last.
+
+    Halves of the lanes are compared until few are left, and these one by one: which of two is better is an order.
 
     Parameters
     ----------
-    lanes
-        For each lane its values in the order of `choice.values`, and behind them the iteration that they are from.
+    kept
+        Which of the carried values are compared, the key among them, or go along.
+    vectors
+        The lanes of each of these, and behind them the iterations that they are from.
     results
-        The values to define.
+        The values to define, for all of these.
     """
-    best = list(lanes[0])
-    for number, found in enumerate(lanes[1:], 2):
-        when = Value(I1)
-        yield arith.Compare(when, "cmpi", "sgt" if choice.is_last else "slt", found[-1], best[-1])
-        if choice.key is not None:
-            k = choice.values.index(choice.key)
-            better, same, later, either = (Value(I1) for _ in range(4))
-            equal = "oeq" if choice.kind == "cmpf" else "eq"
-            yield arith.Compare(better, choice.kind, _STRICT[choice.predicate], found[k], best[k])
-            yield arith.Compare(same, choice.kind, equal, found[k], best[k])
-            yield arith.Binary(later, "andi", same, when)
-            yield arith.Binary(either, "ori", better, later)
-            when = either
-        ends = number == len(lanes)
-        made = [r if ends else Value(r.type) for r in results] + [Value(INDEX)]
-        for new, a, b in zip(made, found, best, strict=True):
-            yield arith.Select(new, when, a, b)
-        best = made
+    key = None if choice.key is None else kept.index(choice.key)
+    made: list[Op] = []
+    width = _width(vectors[0])
+    while width > few and width % 2 == 0:
+        width //= 2
+        halves = [[_part(v, at, width) for v in vectors] for at in (0, width)]
+        made += [op for half in halves for op in half]
+        first, second = ([op.result for op in half] for half in halves)
+        ops, vectors = _better(choice, key, first, second)
+        made += ops
+    ops, lanes = lanes_of(vectors, width)
+    made += ops
+    best = lanes[0]
+    for found in lanes[1:]:
+        ops, best = _better(choice, key, best, found)
+        made += ops
+    defined = dict(zip(best, results, strict=True))
+    return [with_fields(op, result=defined[v]) if (v := next(op.defines())) in defined else op for op in made]
+
+
+def _part(value: Value, first: int, width: int) -> vector.ExtractStridedSlice:
+    """So many lanes of a vector, from one on."""
+    assert isinstance(value.type, VectorType)
+    return vector.ExtractStridedSlice(Value(VectorType((width,), value.type.element)), value, (first,), (width,), (1,))
+
+
+def _width(value: Value) -> int:
+    assert isinstance(value.type, VectorType)
+    return value.type.shape[0]
+
+
+def _better(
+    choice: Choice, key: int | None, best: Sequence[Value], found: Sequence[Value]
+) -> tuple[list[Op], list[Value]]:
+    """The better one of two, or of each two in vectors of them: what computes it, and its values."""
+    like = best[-1].type
+    type = VectorType(like.shape, I1) if isinstance(like, VectorType) else I1
+    ops: list[Op] = [arith.Compare(Value(type), "cmpi", "sgt" if choice.is_last else "slt", found[-1], best[-1])]
+    (when,) = ops[0].defines()
+    if key is not None:
+        better, same, later, either = (Value(type) for _ in range(4))
+        equal = "oeq" if choice.kind == "cmpf" else "eq"
+        ops += [
+            arith.Compare(better, choice.kind, _STRICT[choice.predicate], found[key], best[key]),
+            arith.Compare(same, choice.kind, equal, found[key], best[key]),
+            arith.Binary(later, "andi", same, when),
+            arith.Binary(either, "ori", better, later),
+        ]
+        when = either
+    made = [Value(v.type) for v in best]
+    ops += [arith.Select(*each) for each in zip(made, [when] * len(made), found, best, strict=True)]
+    return ops, made
 
 
 def lanes_of(values: Sequence[Value], width: int) -> tuple[list[Op], list[list[Value]]]:
