@@ -122,12 +122,13 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 
 def _run_once(s: Schedule) -> Iterator[str]:
-    """The loops inside of others that have one iteration, whatever the sizes."""
+    """The loops inside of others that have one iteration, whatever the sizes, and access elements of arrays."""
     named = {row.iv: row.names[0] for row in s.loops() if row.depth > 0}
     for op in walk(s.function):
         if isinstance(op, affine.For) and op.iv in named and len(op.lower) == len(op.upper) == 1:
             span = op.upper[0] - op.lower[0]
-            if span.is_constant and 0 < span.constant <= op.step:
+            runs_once = span.is_constant and 0 < span.constant <= op.step
+            if runs_once and any(isinstance(each, affine.Access) for each in walk(op)):
                 yield named[op.iv]
 
 

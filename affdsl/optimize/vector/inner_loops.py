@@ -41,7 +41,7 @@ from affdsl.optimize.vector import store_forwarding, superword
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
-from affdsl.passes.transforms.vectorize import is_exact_in_lanes
+from affdsl.passes.transforms.vectorize import Tail, is_exact_in_lanes
 from affdsl.passes.transforms.vectorize.counted import all_count
 from affdsl.passes.transforms.vectorize.counters import idle_counters
 from affdsl.schedule.alone import alone, way_to
@@ -242,11 +242,10 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
         vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
         made, lanes = copy(s), counting or vectors * lanes_of(nest, options)
-        tail = "scalar" if is_turned else options.tail  # by a mask, they would be loaded lane after lane
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=tail, reassociate=options.reassociate)
+            _summed(made, name, lanes, "scalar" if is_turned else options.tail, options)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
@@ -264,6 +263,17 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         except (IllegalTransform, ScheduleError) as error:
             why = why or f"iterations of {each} cannot run at once, since {in_one_line(error)}"
     raise UnfitError(f"its sum is made in the order of the text, and no other one runs beside it: {why}")
+
+
+def _summed(s: Schedule, name: str, lanes: int, tail: Tail, options: Options) -> None:
+    """Make the sums of a loop in lanes; what is left of it by a mask where that loads no lanes one after the other.
+
+    What one iteration hands on to the next, as an element that was loaded, has no mask. Raises as steps do.
+    """
+    try:
+        s.vectorize(name, lanes, tail=tail, reassociate=options.reassociate)
+    except IllegalTransform:
+        s.vectorize(name, lanes, reassociate=options.reassociate)
 
 
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:

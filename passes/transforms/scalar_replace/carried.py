@@ -26,6 +26,7 @@ from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.hoist import may_meet
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, Faults
 from affdsl.passes.transforms.scalar_replace.elements import changed_under_conditions
+from affdsl.passes.transforms.scalar_replace.idle import without_idle_variables
 from affdsl.passes.transforms.scalar_replace.variables import variables_replaced
 
 MOST_ITERATIONS = 4
@@ -102,7 +103,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
         search = _Search(Dependences(function, module), loop)
         plan = search.plan()
     if plan is None and changed is not None:
-        return function
+        return without_idle_variables(function, iv)
     if plan is None:
         what = f"keep in values what loop {name(iv)} loads"
         facts = so_that_it_runs(function, loop) if isinstance(loop, affine.For) else ()
@@ -110,7 +111,8 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
         raise refusal(loop, what, reason, candidates=(Proposal(assumes=facts),) * bool(facts))
     before, inside, after, values = _with_chains(loop, plan.chains, plan.sinking)
     new = if_it_runs(loop, before, inside, after) if plan.is_guarded else (*before, inside, *after)
-    return renamed(rewrite(function, lambda op: new if op is loop else None), values)
+    made = renamed(rewrite(function, lambda op: new if op is loop else None), values)
+    return without_idle_variables(made, iv)
 
 
 class _Chain(Frozen):

@@ -341,6 +341,7 @@ def _body(
         if at.mask is not None and getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi"):
             raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
     makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
+    early = dict[Value, Value]()
     ends = _lane_after_lane(at, chain, row, reassociate=reassociate) if row and not makers else {}
     started = {loop.body[first]: loop.body[first:end] for first, end in units}
     alone = {op for unit in started.values() for op in unit}
@@ -359,8 +360,11 @@ def _body(
         elif op not in chain and op not in alone and not op.is_terminator:
             widen_op(at, op)
         makers.discard(op)
+        if makers and at.mask is None and not set(row.values()).isdisjoint(op.defines()):
+            early |= _shifted(at, chain, _made_of(op, {v: value for v, value in row.items() if v not in early}))
         if row and not makers and not ends:
-            ends = _lane_after_lane(at, chain, row, reassociate=reassociate)
+            row = {v: value for v, value in row.items() if v not in early}
+            ends = early | _lane_after_lane(at, chain, row, reassociate=reassociate)
     found: list[Value] = []
     for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
         if k in counts:
@@ -456,6 +460,16 @@ def _lane_after_lane(
     for v, found in lanes.items():
         at.define_lanes(v, found)
     return ends | now
+
+
+def _made_of(op: Op, row: Mapping[Value, Value]) -> dict[Value, Value]:
+    """Those of what goes from lane to lane that become what an operation defines, or what one of these was before."""
+    found: dict[Value, Value] = {}
+    known = set(op.defines())
+    while more := {v: value for v, value in row.items() if value in known and v not in found}:
+        found |= more
+        known.update(more)
+    return found
 
 
 def _shifted(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:

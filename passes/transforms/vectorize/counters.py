@@ -150,7 +150,8 @@ class _Subscripts:
 
     def __init__(self, function: Func, loop: affine.For, idle: Collection[Counter]) -> None:
         self._makers = definitions(function)
-        self._known: dict[Value, Affine | None] = {loop.iv: Affine.of(loop.iv)}
+        known = (loop.iv, *(v for v in function.args if isinstance(v.type, IndexType)))
+        self._known: dict[Value, Affine | None] = {v: Affine.of(v) for v in known}
         for each in idle:
             first, step = self.expr(each.init), self._step(each)
             if first is not None and step is not None:

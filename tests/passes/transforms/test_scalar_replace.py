@@ -7,6 +7,7 @@ from affdsl.ir.dialects import affine, vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from tests.passes.compare import assert_alike, parsed
@@ -262,3 +263,42 @@ def test_what_several_loads_read_and_nothing_changes_is_loaded_once_before_the_l
     assert not loop.carried
     assert not inside(after, affine.Load)
     assert assert_alike(before, after) == 12
+
+
+VARIABLE = """func.func @f(%A: memref<?xf32>, %B: memref<1xf32>, %x: f32, %n: index) {
+  %v = memref.alloca() : memref<f32>
+  affine.store %x, %v[] : memref<f32>
+  affine.for %i = 0 to %n {
+    %s = affine.load %v[] : memref<f32>
+    %a = affine.load %A[%i] : memref<?xf32>
+    %t = arith.addf %s, %a : f32
+    affine.store %t, %v[] : memref<f32>
+  }
+  BEHIND
+  return
+}"""
+
+
+@pytest.mark.parametrize(
+    ("behind", "left"),
+    [
+        ("", 0),
+        ("affine.store %x, %B[0] : memref<1xf32>", 0),
+        ("%r = affine.load %v[] : memref<f32>\n affine.store %r, %B[0] : memref<1xf32>", 1),
+        ("affine.for %k = 0 to %n { %r = affine.load %v[] : memref<f32>\n affine.store %r, %B[0] : memref<1xf32> }", 1),
+    ],
+)
+def test_a_variable_that_nothing_reads_behind_its_loop_is_gone(behind, left):
+    function = parse(VARIABLE.replace("BEHIND", behind)).functions[0]
+    loop = next(op for op in walk(function) if isinstance(op, affine.For))
+    made = scalar_replace(function, loop.iv)
+    verify(made)
+    stores = [op for op in walk(made) if isinstance(op, affine.Store) and not op.index]
+    loads = [op for op in walk(made) if isinstance(op, affine.Load) and not op.index]
+    assert (len(stores), len(loads)) == (2 * left, left), "of the first one and of the last one"
+    for n in (0, 1, 5):
+        given = np.arange(n, dtype="f4")
+        found = [np.full(1, np.nan, "f4") for _ in "ab"]
+        for each, out in zip((function, made), found, strict=True):
+            run(each, given, out, np.float32(2), n)
+        assert found[0].tobytes() == found[1].tobytes()

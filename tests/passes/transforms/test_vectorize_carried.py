@@ -5,6 +5,8 @@ import random
 import pytest
 
 import affdsl as af
+from affdsl.ir.dialects import vector
+from affdsl.ir.traverse import walk
 from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import some
 from tests.passes.transforms.test_vectorize import assert_same, iv, read
@@ -124,3 +126,21 @@ def test_several_numbers_need_something_else_of_the_lanes_that_do_not_run():
     affine.store %r#0, %C[0, 0] : memref<?x?xf32>
     affine.store %r#1, %C[0, 1] : memref<?x?xf32>""")
     assert_same(f, vectorize(f, iv(f, "i"), 4, tail="masked"))
+
+
+def test_elements_that_were_loaded_before_are_lanes_of_others_beside_a_sum():
+    f = read("""%r:3 = affine.for %i = 1 to %n iter_args(%a = %x, %s = %x, %b = %x) -> (f32, f32, f32) {
+      %u = affine.load %A[%i] : memref<?xf32>
+      %d = arith.subf %u, %a : f32
+      %v = affine.load %B[%i] : memref<?xf32>
+      %h = arith.addf %v, %b : f32
+      %p = arith.mulf %d, %h : f32
+      affine.store %p, %C[0, %i] : memref<?x?xf32>
+      %t = arith.addf %s, %p : f32
+      affine.yield %u, %t, %v : f32, f32, f32
+    }
+    affine.store %r#0, %C[3, 0] : memref<?x?xf32>
+    affine.store %r#2, %C[3, 1] : memref<?x?xf32>""")
+    made = vectorize(f, iv(f, "i"), 4, reassociate=True)
+    assert sum(isinstance(op, vector.Shuffle) for op in walk(made)) == 2
+    assert_same(f, made)

@@ -176,3 +176,21 @@ def test_numbers_that_grow_evenly_wrap_in_each_lane(name):
             for each, array in zip((module, made), found, strict=True):
                 run(each.functions[0], array, np.int8(-5), n, module=each)
             assert found[0].tolist() == found[1].tolist()
+
+
+def test_a_counter_that_starts_at_a_size_is_an_affine_subscript():
+    module = parse("""func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?xi64>, %n: index) {
+      %k0 = arith.index_cast %n : index to i64
+      %end = affine.for %i = 0 to %n iter_args(%k = %k0) -> (i64) {
+        %one = arith.constant 1 : i64
+        %down = arith.subi %k, %one : i64
+        %at = arith.index_cast %down : i64 to index
+        %a = memref.load %A[%at] : memref<?xf32>
+        affine.store %a, %B[%i] : memref<?xf32>
+        affine.yield %down : i64
+      }
+      return
+    }""")
+    made = vectorized(module, 4)
+    assert not any(isinstance(op, memref.Load) for op in walk(made.functions[0]))
+    assert_same(module, made)
