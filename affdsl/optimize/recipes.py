@@ -28,7 +28,7 @@ from affdsl.optimize.memory import transposed_tables
 from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes
+from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes, whole_rows
 from affdsl.optimize.registers import full_unrolling, jammed_recurrences, jammed_time_steps, products_in_loops
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
@@ -125,6 +125,17 @@ def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedu
         s, others = _with_vectors(s, root, options)
         notes += only_for(large, others, "have one thread")
     return s, notes
+
+
+def _with_whole_rows(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with short rows gone over as a whole, on vectors; no notes without such."""
+    try:
+        made, whole, said = whole_rows.take(s, root)
+    except UnfitError:
+        return s, []
+    names = names_in(s, root)
+    made, notes = _with_vectors(made, whole, options)
+    return (made, [of(s, names, said), *notes]) if any(note.done for note in notes) else (s, [])
 
 
 def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -234,6 +245,7 @@ FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "t
 FOR_LOOPS: Mapping[str, OfLoop] = {
     "sweeps": _with_sweeps,
     "across": unless_small(_with_table),
+    "rows": unless_small(_with_whole_rows),
     "straight": unless_small(_with_straight_code),
     "products": products_in_loops.take,
     "outer": unless_small(outer_loops.take_all),
@@ -244,6 +256,7 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
 IN_WORDS: Mapping[str, str] = {
     "sweeps": "time steps, tile by tile",
     "across": "a table whose columns are used, copied as rows",
+    "rows": "short rows as a whole",
     "straight": "short loops as straight code",
     "products": "products of matrices",
     "outer": "a loop around others on vectors",

@@ -22,6 +22,7 @@ from affdsl.passes.analysis.certain import holds
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.loops.nests import loop_of
 from affdsl.passes.transforms.loops.pieces import split_body, with_loop
+from affdsl.passes.transforms.whole_rows import flattened
 
 Band = tuple[affine.For, ...]
 """Loops each of which is all that the one before does."""
@@ -35,6 +36,7 @@ def coalesce(function: Func, ivs: Sequence[Value], *, module: Module | None = No
                 S(i, j)                 i = i_j floordiv max(0, m)
                                         S(i, j)
 
+    Where an array is gone over in whole rows of a known size, its dimensions are one, too, and so is its subscript.
     With sizes in place of numbers, the new subscripts are semi-affine, and the analyses know little of them. Refuses if
     bounds depend on other loops of the nest, or an inner one on what is no symbol, or begin at a max of several; and if
     a value that the outer loop carries is read by more than the next loop.
@@ -60,7 +62,13 @@ def coalesce(function: Func, ivs: Sequence[Value], *, module: Module | None = No
     for outer, inner in pairwise(band):
         if split_body(outer.body)[0] != (inner,):
             raise refusal(outer, what, f"loop {shown(inner.iv)} is not all that loop {shown(outer.iv)} does")
-    return with_loop(function, band[0], applied(Planner(function, module).plan(band, what), band))
+    plan = Planner(function, module).plan(band, what)
+    flat = flattened(band, plan.iv)
+    if flat is not None:
+        before = [*plan.before, *flat.views]
+        plan = Plan(before, plan.iv, plan.upper, [])
+        band = (*band[:-1], with_fields(band[-1], body=flat.body))
+    return with_loop(function, band[0], applied(plan, band))
 
 
 class Plan(Frozen):

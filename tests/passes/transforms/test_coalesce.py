@@ -5,8 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.affine_loop_coalescing import affine_loop_coalescing
 from affdsl.passes.transforms.coalesce import coalesce
@@ -180,3 +183,58 @@ def test_what_is_refused_stays():
     }"""
     before = parsed(text)
     assert affine_loop_coalescing(before) is before
+
+
+ROWS = """func.func @f(%A: memref<?x2x3xf32>, %B: memref<?x2x3xf32>, %C: memref<?x4xf32>, %n: index, %x: f32) {{
+  affine.for %i = 1 to %n {{
+    affine.for %j = 0 to 2 {{
+      affine.for %k = 0 to 3 {{
+        %a = affine.load %A[{load}] : memref<?x2x3xf32>
+        %c = arith.cmpf ogt, %a, %x : f32
+        scf.if %c {{
+          affine.store %a, %B[%i, %j, %k] : memref<?x2x3xf32>
+        }}
+        {more}
+      }}
+    }}
+  }}
+  return
+}}"""
+
+
+def in_one(load="%i, %j, %k", more=""):
+    """The nest, and it as one loop."""
+    function = parse(ROWS.format(load=load, more=more)).functions[0]
+    ivs = [op.iv for op in walk(function) if isinstance(op, affine.For)]
+    made = coalesce(function, ivs)
+    verify(made)
+    return function, made
+
+
+def test_whole_rows_are_one_dimension():
+    function, made = in_one()
+    assert not any(isinstance(op, affine.Apply) for op in walk(made))
+    assert sum(isinstance(op, memref.CollapseShape) for op in walk(made)) == 2
+    for n in (0, 1, 2, 5):
+        found = []
+        for each in (function, made):
+            a = np.random.default_rng(n).normal(size=(n, 2, 3)).astype("f4")
+            b = np.zeros((n, 2, 3), "f4")
+            run(each, a, b, np.zeros((n, 4), "f4"), n, np.float32(0.2))
+            found.append(b.tobytes())
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("load", "more"),
+    [
+        ("%i, %j, %k mod 2", ""),
+        ("%i - 1, %j, %k", ""),
+        ("%i, 0, %k", ""),
+        ("%i, %j, %k", "affine.store %x, %C[%i, %k] : memref<?x4xf32>"),
+        ("%i, %j, %k", "%v = arith.index_cast %k : index to i64"),
+    ],
+)
+def test_what_is_no_whole_row_keeps_its_dimensions(load, more):
+    _, made = in_one(load, more)
+    assert not any(isinstance(op, memref.CollapseShape) for op in walk(made))
