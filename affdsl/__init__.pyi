@@ -18,11 +18,11 @@ from .errors import ProgramNameError as ProgramNameError
 from .errors import ProgramTypeError as ProgramTypeError
 from .errors import UnsupportedError as UnsupportedError
 from .errors import VerificationError as VerificationError
+from .family import Family as Family
 from .ir.interpreter import InterpreterError as InterpreterError
 from .ir.interpreter.debugging import InterpretedAssertionError as InterpretedAssertionError
 from .ir.maps import AffineMap as AffineMap
 from .ir.maps import IntegerSet as IntegerSet
-from .family import Family as Family
 from .kernel import Kernel as Kernel
 from .kernel import kernel as kernel
 from .kernel import native_target as native_target

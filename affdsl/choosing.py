@@ -101,8 +101,8 @@ def _agreed(variable: DTypes, seen: Sequence[Seen], error: Error) -> DType | Non
         if first.dtype != second.dtype:
             what = "the two have" if variable.is_union else f"both are {variable},"
             raise error(
-                f"argument {first.name!r} is {first.words}, and {second.name!r} is {second.words}, but {what} one type; "
-                "convert one of them, or let the kernel take two: annotate it with another affdsl.dtypes"
+                f"argument {first.name!r} is {first.words}, and {second.name!r} is {second.words}, but {what} one "
+                "type; convert one of them, or let the kernel take two: annotate it with another affdsl.dtypes"
             )
     return seen[0].dtype if seen else None
 

@@ -22,21 +22,24 @@ from affdsl.codegen.c.names import function_identifier
 from affdsl.codegen.c.together import emit_together
 from affdsl.codegen.errors import ArgumentError
 from affdsl.codegen.jit import signature_of
+from affdsl.dispatch import dispatcher
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
 from affdsl.explained import Explained
-from affdsl.frames import cut, plain_tracebacks
-from affdsl.ir.dialects.func import Module
+from affdsl.frames import plain_tracebacks
 from affdsl.ir.location import Location
 from affdsl.ir.messages import nearest
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel, is_method
-from affdsl.lang.annotations import Form, OpenParameter, Parameter
+from affdsl.lang.annotations import OpenParameter, Parameter
 from affdsl.lang.builder import active
 from affdsl.lang.calls import is_traced
 from affdsl.lang.dtypes import DType
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program, joined, recursion
 from affdsl.lang.type_variables import DTypes, Types
+from affdsl.passes.lowering.expanded_math import expanded_math
+from affdsl.passes.lowering.handed_on import handed_on
+from affdsl.shown import Text
 from affdsl.signatures import P, R
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ MOST = 64
 Parameters: TypeAlias = tuple[Parameter | OpenParameter, ...]
 Key: TypeAlias = tuple[DType | int, ...]
 """The type of each variable, in their order, and the rank where there is one."""
-Step: TypeAlias = Callable[[Kernel], Kernel]
+Step: TypeAlias = Callable[[Kernel[Any, Any]], Kernel[Any, Any]]
 
 
 @plain_tracebacks(
@@ -94,8 +97,9 @@ class Family(Kernel[P, R]):
         parameters: Parameters,
         base: Family | None = None,
         step: Step | None = None,
-        made: dict[Key, Kernel] | None = None,
+        made: dict[Key, Kernel[P, R]] | None = None,
         is_closed: bool = False,
+        said: str = "",
         boundscheck: bool = False,
         rounding: frozenset[str] = frozenset(),
     ) -> None:
@@ -103,17 +107,19 @@ class Family(Kernel[P, R]):
         self._parameters = parameters
         self._has_any_rank = has_any_rank(parameters)
         self._owner = owner
+        self._is_method = is_method(function)
         self._base = base
         self._step = step
-        self._known: dict[Key, Kernel] = {} if made is None else made
+        self._known: dict[Key, Kernel[P, R]] = {} if made is None else made
         self._is_closed = is_closed
+        self._shown = said or shown(parameters, self.variables)
         self._making: set[tuple[int, Key]] = set()
-        self._knowns: weakref.WeakKeyDictionary[object, dict[Key, Kernel]] = weakref.WeakKeyDictionary()
+        self._of_owners: weakref.WeakKeyDictionary[object, dict[Key, Kernel]] = weakref.WeakKeyDictionary()
         super().__init__(
             function, namespace, owner, parameters=parameters, boundscheck=boundscheck, rounding=rounding,
             written=None if base is None else base.written,
         )  # fmt: skip
-        self._take(self._dispatch())
+        self._take(dispatcher(self._choice, parameters))
         if base is None and not self._known and not self._awaits_owner:
             self._kernel(self._keys()[0])
 
@@ -128,6 +134,8 @@ class Family(Kernel[P, R]):
 
         Raises ProgramError where these are very many.
         """
+        if self._awaits_owner:
+            self._need_one("")
         keys = self._keys()
         if len(keys) > MOST:
             raise problem(
@@ -142,8 +150,9 @@ class Family(Kernel[P, R]):
             return self._base._keys()
         if self._is_closed:
             return [*self._known]
-        ranks = [RANKS] if self._has_any_rank else []
-        return [*product(*(v.types for v in self.variables), *ranks)]
+        ranks = (RANKS,) if self._has_any_rank else ()
+        parts: list[tuple[DType | int, ...]] = [*(v.types for v in self.variables), *ranks]
+        return [*product(*parts)]
 
     def __getitem__(self, types: DType | int | str | tuple[DType | int | str, ...]) -> Kernel[P, R]:
         """The kernel for some types: `axpy[affdsl.f32]`, also `axpy["f32"]`, or the whole name, "axpy_f32".
@@ -210,9 +219,10 @@ class Family(Kernel[P, R]):
                           f"{self._types(key)!r}", f"it has {', '.join(k.name for k in self.kernels)}")  # fmt: skip
         types = self._types(key)
         try:
+            function = _called(self._function, self._named(key), self._asked(key))
             return Kernel(
-                _called(self._function, self._named(key)), self._namespace, self._owner, parameters=self._parameters,
-                types=types, boundscheck=self._boundscheck, rounding=self._rounding,
+                function, self._namespace, self._owner, parameters=self._parameters, types=types,
+                boundscheck=self._boundscheck, rounding=self._rounding,
             )  # fmt: skip
         except ProgramError as error:
             if error.place is None:
@@ -232,55 +242,11 @@ class Family(Kernel[P, R]):
         words = [f"{x}d" if isinstance(x, int) else x.name.rstrip("_") for x in key]
         return "_".join([self._function.__name__, *words])
 
+    def _asked(self, key: Key) -> str:
+        """What stands in brackets where one kernel is asked for in text."""
+        return ", ".join(str(x) if isinstance(x, int) else x.name for x in key)
+
     # Calls ------------------------------------------------------------------------------------------------------------
-
-    def _dispatch(self) -> Callable[..., object]:
-        """What is called: it takes the kernel by the types of the first array of each variable, if there is one."""
-        open_ = [(k, p) for k, p in enumerate(self._parameters) if isinstance(p, OpenParameter)]
-        first = [
-            next((k for k, p in open_ if p.variable is variable and isinstance(p.type, Form)), None)
-            for variable in self.variables
-        ]
-        rank = next((k for k, p in open_ if p.has_any_rank), None)
-        known: dict[object, Callable[..., object]] = {}
-        key_of = _key_of([k for k in first if k is not None], rank) if None not in first else None
-
-        def remember(arguments: tuple[object, ...], keywords: Mapping[str, object]) -> Callable[..., object]:
-            found, is_of_arrays = self._choice(arguments, keywords)
-            if key_of is not None and is_of_arrays:
-                try:
-                    known[key_of(arguments)] = found
-                except (AttributeError, IndexError):
-                    pass  # arrays by name, or of another library
-            return found
-
-        if key_of is None:
-
-            def call_by_numbers(*arguments: object, **keywords: object) -> object:
-                try:
-                    return remember(arguments, keywords)(*arguments, **keywords)
-                except Exception as error:
-                    cut(error)
-                    raise
-
-            return call_by_numbers
-
-        def call(*arguments: object, **keywords: object) -> object:
-            try:
-                try:
-                    found = known[key_of(arguments)]
-                except (KeyError, AttributeError, IndexError):
-                    found = remember(arguments, keywords)
-                try:
-                    return found(*arguments, **keywords)
-                except ArgumentError:
-                    self._choice(arguments, keywords)  # which says it of two arguments, if it is that
-                    raise
-            except Exception as error:
-                cut(error)
-                raise
-
-        return call
 
     def _choice(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[Kernel[P, R], bool]:
         """The kernel that a call means, and whether its arrays are NumPy's own.
@@ -399,10 +365,11 @@ class Family(Kernel[P, R]):
         """Of one kernel of it only. Raises ProgramError."""
         self._need_one("take one of its kernels")
 
-    @property
-    def module(self) -> Module:
-        """The affine IR of all kernels, and of those that they call."""
-        return joined([kernel.program for kernel in self.kernels])
+    def mlir(self, *, expand_math: bool = False) -> str:
+        """MLIR text of all kernels, and of those that they call: as `Kernel.mlir`."""
+        module = joined([kernel.program for kernel in self.kernels])
+        verify(module)
+        return Text(handed_on(expanded_math(module) if expand_math else module))
 
     @property
     def is_derived(self) -> bool:
@@ -411,7 +378,7 @@ class Family(Kernel[P, R]):
 
     def _need_one(self, advice: str) -> NoReturn:
         if self._awaits_owner:
-            return super().program  # type: ignore[return-value]  # which raises
+            assert super().program is None, "which raises"
         kernels = "several ranks" if not self.variables else "several types"
         raise problem(
             ProgramError,
@@ -436,7 +403,7 @@ class Family(Kernel[P, R]):
 
     @property
     def _awaits_owner(self) -> bool:
-        return self._owner is None and is_method(self._function)
+        return self._owner is None and self._is_method
 
     def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:  # type: ignore[override]
         """The family as a method of an object: its kernels are made for that, once."""
@@ -459,29 +426,22 @@ class Family(Kernel[P, R]):
         return None if self._awaits_owner else shown(self)
 
     def __repr__(self) -> str:
-        listed = ", ".join(f"{p.name}: {p.type!r}" + (f" = {p.default}" if p.default is not None else "")
-                           for p in self._parameters)  # fmt: skip
-        said = [f"{v} = {', '.join(map(repr, v.types))}" for v in self.variables if not v.is_union]
-        return f"<affdsl kernel {self.name}({listed}){' for ' * bool(said)}{'; '.join(said)}>"
+        if self._awaits_owner:
+            return f"<affdsl kernel {self._function.__qualname__}, a method>"
+        return f"<affdsl kernel {self.name}({self._shown}>"
 
 
-def _key_of(arrays: Sequence[int], rank: int | None) -> Callable[[tuple[Any, ...]], object]:
-    """What tells calls apart, by the positions of the arrays that say the types, and of the one that says the rank.
-
-    It raises AttributeError or IndexError for what is no call with such arrays.
-    """
-    if rank is None and len(arrays) == 1:
-        (only,) = arrays
-        return lambda arguments: arguments[only].dtype.num
-    if rank is None:
-        return lambda arguments: tuple([arguments[k].dtype.num for k in arrays])
-    return lambda arguments: (arguments[rank].ndim, *[arguments[k].dtype.num for k in arrays])
+def shown(parameters: Parameters, variables: Sequence[DTypes]) -> str:
+    """Arguments, and what their variables stand for, as `repr()` has them."""
+    words = [f"{p.name}: {p.type!r}" + f" = {p.default}" * (p.default is not None) for p in parameters]
+    said = [f"{v} = {', '.join(map(repr, v.types))}" for v in variables if not v.is_union]
+    return f"{', '.join(words)}){' for ' * bool(said)}{'; '.join(said)}"
 
 
-def _called(function: FunctionType, name: str) -> FunctionType:
-    """The function under another name."""
+def _called(function: FunctionType, name: str, asked: str) -> FunctionType:
+    """The function under another name; its qualified name is how Python finds the kernel that is made of it."""
     made = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
-    outer, dot, _ = function.__qualname__.rpartition(".")
-    made.__qualname__, made.__module__, made.__doc__ = f"{outer}{dot}{name}", function.__module__, function.__doc__
+    made.__qualname__, made.__module__ = f'{function.__qualname__}["{asked}"]', function.__module__
     made.__annotations__, made.__kwdefaults__ = function.__annotations__, function.__kwdefaults__
+    made.__doc__ = function.__doc__
     return made

@@ -77,7 +77,8 @@ class Form(OneType, FrozenValue):
         """The type of the array in the kernel for some types."""
         dtype = types.of(self.dtype) if isinstance(self.dtype, DTypes) else self.dtype
         shape = types.shape if self.shape is None else self.shape
-        assert dtype is not None and shape is not None, "a kernel is made for all of its variables"
+        assert dtype is not None, "a kernel is made for all of its variables"
+        assert shape is not None, "and for a rank"
         return ArrayType(dtype, shape, self.const, self.strided)
 
     def __repr__(self) -> str:

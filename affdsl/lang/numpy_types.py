@@ -12,6 +12,8 @@ TYPES = (f16, bf16, f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64, b
 """All that elements of NumPy's arrays can be."""
 _OF_NUMPY = {d.numpy: d for d in TYPES if d.numpy is not None}
 
+_OF_NAMES = {d.name: d for d in TYPES} | {"bool": bool_, "bfloat16": bf16}
+
 
 def found_dtype(dtype: np.dtype[np.generic]) -> DType | None:
     """The element type that a dtype of NumPy is; None for what no kernel knows, as for another byte order."""
@@ -37,11 +39,8 @@ def from_dtype(dtype: object) -> DType:
     """
     if isinstance(dtype, DType):
         return dtype
-    named = next((d for d in TYPES if dtype in (d.name, d.name.rstrip("_"))), None) if isinstance(dtype, str) else None
-    if named is not None:
-        return named
-    if dtype == "bfloat16":
-        return bf16
+    if isinstance(dtype, str) and dtype in _OF_NAMES:
+        return _OF_NAMES[dtype]
     known = f"kernels know {', '.join(map(repr, TYPES))}"
     if dtype is None or isinstance(dtype, np.ndarray):  # of which np.dtype makes float64, or something else by chance
         raise problem(ProgramTypeError, f"from_dtype takes a dtype of NumPy, got {dtype!r}", "pass x.dtype, or a name")

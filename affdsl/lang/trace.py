@@ -61,7 +61,7 @@ class Program(Frozen):
 def joined(programs: Sequence[Program]) -> Module:
     """One module of several programs and all that they call, each function once; they keep their symbols."""
     names = {program: program.func.symbol for program in reversed(programs)}
-    for program in programs:
+    for program in reversed(programs):
         _name(program, names)
     buffers = _constants(reversed(names), set(names.values()))
     functions = _apart(_linked(program, names, buffers) for program in names)
@@ -98,10 +98,10 @@ def trace(
             with arguments_explained(), unhidden():
                 returned = function(*before, *given)
         except NameError as error:
-            own = function.__code__.co_name  # also where it is one of a family
-            if {name, own}.isdisjoint((error.name, _free_variable(error))):
+            own_name = function.__code__.co_name  # which is another one in a family
+            if {name, own_name}.isdisjoint((error.name, _free_variable(error))):
                 raise
-            raise recursion(own, _raised_at(error)) from None
+            raise recursion(own_name, _raised_at(error)) from None
         if builder.block is not builder.blocks[0]:
             raise problem(
                 ProgramError,
@@ -117,11 +117,11 @@ def trace(
         body = (*body, Return(values, location=location))
     written = frozenset(n for n, v in enumerate(inputs[len(sizes) :]) if v in builder.written)
     built = _function(name, inputs, len(sizes), parameters, body, results, builder, own)
-    types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
+    result_types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
     checked = checked or any(callee.checked for callee in builder.callees.values())
     downward = {counter: start.substitute(own) for counter, start in builder.downward.items()}
     constants = tuple(builder.constants)
-    return Program(built, parameters, sizes, types, written, builder.callees, constants, checked, downward)
+    return Program(built, parameters, sizes, result_types, written, builder.callees, constants, checked, downward)
 
 
 def _require_plain(function: FunctionType, location: Location) -> None:

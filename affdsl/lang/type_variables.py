@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from affdsl.errors import ProgramNameError, ProgramTypeError
@@ -152,17 +152,19 @@ def dtypes(name: str, *types: DType) -> DTypes:
     >>> axpy[af.f64]
     <affdsl kernel axpy_f64(a: f64, x: f64[N], y: f64[N])>
     """
-    if not isinstance(name, str) or not name.isidentifier():
+    called: object = name
+    if not isinstance(called, str) or not called.isidentifier():
         raise problem(ProgramNameError, f"dtypes takes a name first, like T, got {name!r}",
                       'write T = affdsl.dtypes("T", affdsl.f32, affdsl.f64)')  # fmt: skip
     if not types:
         raise problem(ProgramTypeError, f"dtypes has no types for {name}", "write them behind the name")
-    for k, dtype in enumerate(types):
+    given: tuple[object, ...] = types
+    for k, dtype in enumerate(given):
         if not isinstance(dtype, DType) or dtype not in TYPES:
             why = "an index has one type" if isinstance(dtype, DType) else ""
             raise problem(ProgramTypeError, f"{name} cannot be {dtype!r}", why,
                           f"it is some of {', '.join(map(repr, TYPES))}")  # fmt: skip
-        if dtype in types[:k]:
+        if dtype in given[:k]:
             raise problem(ProgramTypeError, f"{name} is {dtype} twice", "write each type once")
     return DTypes(name, types)
 
@@ -177,7 +179,7 @@ def united(types: Sequence[DType]) -> DTypes:
     return _united(tuple(sorted(dict.fromkeys(types), key=TYPES.index)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _united(types: tuple[DType, ...]) -> DTypes:
     return DTypes(" | ".join(map(repr, types)), types, is_union=True)
 
@@ -187,7 +189,7 @@ def being_made(dtype: DType | DTypes) -> DType:
     return dtype.dtype if isinstance(dtype, DTypes) else dtype
 
 
-@lru_cache(maxsize=None)
+@cache
 def _any_shape(rank: int) -> tuple[Affine, ...]:
     """The sizes of all arrays of any rank, if they have so many dimensions: symbols that all kernels share."""
     return tuple(Affine.of(SymbolValue(INDEX, f"size{d}", here())) for d in range(rank))
