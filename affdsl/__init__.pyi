@@ -121,7 +121,6 @@ from .lang.maths import pow as pow
 from .lang.maths import select as select
 from .lang.numpy_types import from_dtype as from_dtype
 from .lang.scalars import cast as cast
-from .lang.type_variables import DTypes as DTypes
 from .lang.type_variables import dtypes as dtypes
 from .lang.variables import Variable as Variable
 from .lang.variables import var as var
