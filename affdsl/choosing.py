@@ -115,6 +115,8 @@ def _arrays(own: Sequence[OpenParameter], given: Mapping[str, object]) -> Iterat
             yield Seen(p.name, found_dtype(x.dtype), str(x.dtype))
         elif isinstance(p.type, Form) and isinstance(x, Array):
             yield Seen(p.name, x.type.dtype, repr(x.type.dtype))
+        elif isinstance(p.type, Form) and p.name in given:
+            yield Seen(p.name, None, "None" if x is None else f"a {type(x).__name__}")
 
 
 def _typed(name: str, x: object) -> Seen | None:

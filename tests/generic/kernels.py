@@ -226,7 +226,7 @@ def _(x, y, a):
 
 @af.kernel
 def widened(x: T[N], y: T[N]):
-    unit = af.f64(1) if T == af.f64 else af.f32(2)
+    unit = af.f64(1) if af.f64 == T else af.f32(2)
     with af.for_(N) as i:
         y[i] = x[i] * unit
 
@@ -239,7 +239,7 @@ def _(x, y):
 @af.kernel
 def twice_axpy(x: T[N], y: T[N], z: af.f64[N]):
     axpy(2, x, y)
-    axpy(1.0, z, y) if T == af.f64 else axpy(T(1), x, y)
+    axpy(1.0, z, y) if af.f64 == T else axpy(T(1), x, y)
 
 
 @case(twice_axpy, lambda draw, n, t: (draw(t, n), draw(t, n), draw(np.dtype("f8"), n)))
