@@ -14,7 +14,7 @@ from affdsl.lang.arrays import Array
 from affdsl.lang.dtypes import NUMBERS, DType, Number, bool_, c128, f64, i64, literal
 from affdsl.lang.numpy_types import found_dtype
 from affdsl.lang.traced import Traced
-from affdsl.lang.type_variables import DTypes, Types
+from affdsl.lang.type_variables import DTypes, Types, listed
 
 Error = Callable[[str], AffdslError]
 """What makes the error to raise of what is wrong."""
@@ -153,5 +153,4 @@ def _holds(dtype: DType, x: Number) -> bool:
 
 
 def _listed(variable: DTypes) -> str:
-    names = [str(d) if d.numpy is None else str(d.numpy) for d in variable.types]
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return listed([d if d.numpy is None else d.numpy for d in variable.types])

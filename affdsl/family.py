@@ -36,7 +36,7 @@ from affdsl.lang.calls import is_traced
 from affdsl.lang.dtypes import DType
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program, joined, recursion
-from affdsl.lang.type_variables import DTypes, Types
+from affdsl.lang.type_variables import DTypes, Types, listed
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.shown import Text
@@ -181,7 +181,7 @@ class Family(Kernel[P, R]):
         if found is None:
             raise problem(
                 ProgramTypeError, f"{self.name} is not made for {variable} = {x!r}{nearest(str(x), [*names])}",
-                f"it is one of {', '.join(map(repr, variable.types))}",
+                f"it is {listed(variable.types)}",
             )  # fmt: skip
         return found
 

@@ -94,23 +94,24 @@ def _united(left: object, right: object) -> Form | DTypes:
     """What `left | right` means. Raises ProgramTypeError where that is no choice among types of the same arrays."""
     forms = [_form(x) for x in (left, right)]
     parts = [dtype for x in forms for dtype in _types(x)]
-    if not all(map(_types, forms)) or any(isinstance(x, DTypes) and not x.is_union for x in map(_dtype, forms)):
-        raise problem(
-            ProgramTypeError,
-            f"{left!r} | {right!r} is no choice among types",
-            "write affdsl.f32 | affdsl.f64, or affdsl.f32[N] | affdsl.f64[N]; there is no argument that may be left "
-            'out; a choice with a name, T = affdsl.dtypes("T", affdsl.f32, affdsl.f64), has all of its types there',
-        )
+    named = next((x for x in map(_dtype, forms) if isinstance(x, DTypes) and not x.is_union), None)
+    if named is not None or not all(map(_types, forms)):
+        advice = "write affdsl.f32 | affdsl.f64, or affdsl.f32[N] | affdsl.f64[N]; no argument may be left out"
+        if named is not None:
+            advice = f'{named} is one already: write all of its types in affdsl.dtypes("{named}", ...)'
+        raise problem(ProgramTypeError, f"{left!r} | {right!r} is no choice among types", advice)
     if not all(isinstance(x, Form) for x in forms):
         if any(isinstance(x, Form) for x in forms):
-            raise problem(ProgramTypeError, f"{left!r} | {right!r}: one is a number, and one is an array",
-                          "write two kernels")  # fmt: skip
+            what = ["an array" if isinstance(x, Form) else "a number" for x in forms]
+            raise problem(
+                ProgramTypeError, f"{left!r} | {right!r}: one is {what[0]}, and one is {what[1]}", "write two kernels"
+            )
         return united(parts)
     first, second = (replace(x, dtype=parts[0]) for x in forms if isinstance(x, Form))
     if first != second:
         raise problem(
             ProgramTypeError,
-            f"{left!r} | {right!r}: the arrays of a choice differ in their element type alone",
+            f"{left!r} | {right!r}: arrays of one choice differ in their element type alone",
             "write the same sizes in each, and const(...) or strided(...) around the whole choice",
         )
     return replace(first, dtype=united(parts))

@@ -63,7 +63,7 @@ class DTypes(OneType):
         if found is None:
             raise problem(
                 ProgramTypeError,
-                f"{self.name} is {', '.join(map(repr, self.types))}, and nothing says which in kernel {builder.name}",
+                f"{self.name} is {listed(self.types)}, and nothing says which in kernel {builder.name}",
                 f"annotate an argument with {self.name}, or write one of the types",
             )
         return found
@@ -75,8 +75,8 @@ class DTypes(OneType):
         if found is None:
             raise problem(
                 ProgramTypeError,
-                f"{self.name} is one of {', '.join(map(repr, self.types))}: which one is known while a kernel is made",
-                f"ask for it in the kernel's body, or for all of them: {self.name}.types",
+                f"{self.name} is {listed(self.types)}: which one is known while a kernel is made",
+                f"ask for it in the body of a kernel, or for all of them: {self.name}.types",
             )
         return found
 
@@ -182,6 +182,16 @@ def united(types: Sequence[DType]) -> DTypes:
 @cache
 def _united(types: tuple[DType, ...]) -> DTypes:
     return DTypes(" | ".join(map(repr, types)), types, is_union=True)
+
+
+def listed(types: Sequence[object]) -> str:
+    """Types in words.
+
+    >>> listed(["f16", "f32", "f64"])
+    'f16, f32 or f64'
+    """
+    *names, last = map(str, types)
+    return f"{', '.join(names)} or {last}" if names else last
 
 
 def being_made(dtype: DType | DTypes) -> DType:

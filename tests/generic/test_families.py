@@ -176,8 +176,8 @@ def test_calls_that_cannot_be():
         "axpy: argument 'x' must be an array of float32 or float64, got a list"
     )
     assert said(error, lambda: axpy(1.0, ones("f4"), ones("f4"), c=1)).startswith("axpy_f32: there is no argument 'c'")
-    assert said(error, lambda: total()).startswith("total: takes 1 to 2 arguments (a, b), got 0")
-    assert said(error, lambda: total("x")).startswith("total: argument 'a' must be a number")
+    assert said(error, lambda: total()).startswith("total_f32: takes 1 to 2 arguments (a, b), got 0")
+    assert said(error, lambda: total("x")).startswith("total_f32: argument 'a' must be a number")
     assert said(error, lambda: total(1j)) == "total: none of float32 or float64 holds a = 1j and b = 2"
     assert said(error, lambda: total(np.float32(1), np.float64(1))).startswith(
         "total: argument 'a' is float32, and 'b'"
