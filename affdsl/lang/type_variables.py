@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from affdsl.errors import ProgramNameError, ProgramTypeError
+from affdsl.errors import ProgramAttributeError, ProgramNameError, ProgramTypeError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine
 from affdsl.ir.types import INDEX
@@ -70,11 +70,14 @@ class DTypes(OneType):
 
     @property
     def dtype(self) -> DType:
-        """The type that it is in the kernel that is being made. Raises ProgramTypeError where none is made."""
-        found = self.made()
+        """The type that it is in the kernel that is being made. Raises ProgramAttributeError where none is made."""
+        try:
+            found = self.made()
+        except ProgramTypeError as error:  # as an attribute that is not there, for who looks whether it is
+            raise problem(ProgramAttributeError, *error.unplaced.split("\n    ")) from None
         if found is None:
             raise problem(
-                ProgramTypeError,
+                ProgramAttributeError,
                 f"{self.name} is {listed(self.types)}: which one is known while a kernel is made",
                 f"ask for it in the body of a kernel, or for all of them: {self.name}.types",
             )
@@ -196,7 +199,7 @@ def listed(types: Sequence[object]) -> str:
 
 def being_made(dtype: DType | DTypes) -> DType:
     """The type that is meant where one is needed: for a variable the one that is being made."""
-    return dtype.dtype if isinstance(dtype, DTypes) else dtype
+    return dtype.made() or dtype.dtype if isinstance(dtype, DTypes) else dtype
 
 
 @cache

@@ -309,6 +309,22 @@ def test_a_kernel_calls_the_one_for_its_types():
     assert "total: argument 'a' must be float32 or float64, got i32; convert it" in said(af.ProgramTypeError, number)
 
 
+def test_a_kernel_is_made_while_another_one_is():
+    """Each has its own types meanwhile, also in what is looked up of its source."""
+
+    @af.kernel
+    def inner(x: T[N]):
+        with af.for_(N) as i:
+            x[i] = x[i] + T.dtype(1) if T.kind == "float" else x[i]
+
+    @af.kernel
+    def outer(x: af.f64[N], k: U[N]):
+        inner(x)
+        k[0] = U(x[0])
+
+    assert [*outer[af.u8].program.callees] == ["inner_f64"]
+
+
 class Filter:
     def __init__(self, by: float) -> None:
         self.by = by
