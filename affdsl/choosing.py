@@ -16,6 +16,8 @@ from affdsl.lang.numpy_types import found_dtype
 from affdsl.lang.traced import Traced
 from affdsl.lang.type_variables import DTypes, Types, listed
 
+MOST_DIMENSIONS = 32
+"""Of arrays that are called with."""
 Error = Callable[[str], AffdslError]
 """What makes the error to raise of what is wrong."""
 
@@ -135,6 +137,9 @@ def _rank(parameters: Sequence[Parameter | OpenParameter], given: Mapping[str, o
         p.name: x.ndim for p in parameters
         if isinstance(p, OpenParameter) and p.has_any_rank and isinstance(x := given.get(p.name), np.ndarray | Array)
     }  # fmt: skip
+    for name, rank in found.items():
+        if rank > MOST_DIMENSIONS:
+            raise error(f"argument {name!r} has {rank} dimensions, and kernels take at most {MOST_DIMENSIONS}")
     for (first, rank), (second, other) in pairwise(found.items()):
         if rank != other:
             raise error(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
-from affdsl.choosing import chosen, has_any_rank, variables_of
+from affdsl.choosing import MOST_DIMENSIONS, chosen, has_any_rank, variables_of
 from affdsl.codegen.arguments import check, on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource
 from affdsl.codegen.c.library import Entry
@@ -188,8 +188,12 @@ class Family(Kernel[P, R]):
     def _as_rank(self, x: object) -> int:
         text = x.removesuffix("d") if isinstance(x, str) else ""
         rank = int(text) if text.isdecimal() else x
-        if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank <= 32:
-            raise problem(ProgramTypeError, f"{self.name} is not made for the rank {x!r}", "it is a number up to 32")
+        if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank <= MOST_DIMENSIONS:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} is not made for the rank {x!r}",
+                f"it is a number up to {MOST_DIMENSIONS}",
+            )
         return rank
 
     def _example(self) -> str:

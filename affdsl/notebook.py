@@ -46,8 +46,10 @@ def of_kernel(kernel: Kernel) -> str:
 
 
 def of_family(family: Family) -> str:
-    """The HTML of a kernel for several types: how it is called, and the loops and the picture of one of them."""
-    kernel = next(iter(family._known.values()))
+    """The HTML of a kernel for several types: how it is called, and the loops and picture of one that is made."""
+    kernel = next(iter(family._known.values()), None)
+    if kernel is None:
+        return preformatted(repr(family).strip("<>"))
     loops = str(tree_of(kernel.func, names_of(kernel.func)))
     return "".join((preformatted(repr(family).strip("<>")), preformatted(loops), _picture(kernel.func)))
 

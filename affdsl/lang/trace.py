@@ -198,7 +198,7 @@ def made_parameters(
             return p
         type = p.type.made(types) if isinstance(p.type, Form) else types.of(p.type)
         assert type is not None, "a kernel is made for all of its variables"
-        default = None if p.default is None else _default(function.__name__, p.name, p.default, type, location)
+        default = None if p.default is None else _default(p.default, type, location)
         return Parameter(p.name, type, default)
 
     return tuple(map(made, parameters))
@@ -224,23 +224,28 @@ def _parameter(
     if not isinstance(type, ArrayType | DType | Index | Form | DTypes):
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}",
                       f"write {wanted}", location=location)  # fmt: skip
-    default = None if p.default is p.empty else p.default
+    if p.default is p.empty:
+        return OpenParameter(p.name, type) if isinstance(type, Form | DTypes) else Parameter(p.name, type)
+    _require_number(kernel, p.name, p.default, location, is_array=isinstance(type, ArrayType | Form))
     if isinstance(type, Form | DTypes):
-        return OpenParameter(p.name, type, default)
-    number = None if p.default is p.empty else _default(kernel, p.name, default, type, location)
-    return Parameter(p.name, type, number)
+        return OpenParameter(p.name, type, p.default)
+    return Parameter(p.name, type, _default(p.default, type, location))
 
 
-def _default(
-    kernel: str, name: str, default: object, type: ArrayType | DType | Index, location: Location
-) -> int | float | complex:
-    """The number that an argument is where a call does not give it."""
+def _require_number(kernel: str, name: str, default: object, location: Location, *, is_array: bool) -> None:
+    """Raise ProgramTypeError unless a default is a number, and that of one."""
     what = f"argument {name} of kernel {kernel} has the default {default!r}"
-    if isinstance(type, ArrayType):
+    if is_array:
         advice = "pass an array at each call: a kernel may change it"
         raise problem(ProgramTypeError, f"{what}, and is an array", advice, location=location)
     if not isinstance(default, NUMBERS):
         raise problem(ProgramTypeError, f"{what}, which is no number", "write a number", location=location)
+
+
+def _default(default: object, type: ArrayType | DType | Index, location: Location) -> int | float | complex:
+    """The number that an argument is where a call does not give it."""
+    assert isinstance(default, NUMBERS), "it was looked at"
+    assert not isinstance(type, ArrayType), "and is that of a number"
     with located(location):
         return literal(default, index if isinstance(type, Index) else type)
 

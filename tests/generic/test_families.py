@@ -195,6 +195,7 @@ def test_calls_that_cannot_be():
             "both: argument 'x' has 1 dimensions, and 'y' has 2: all arrays of any rank have the same shape"
         )
         both(ones("f8"), ones("f8"))
+    assert "'x' has 40 dimensions, and kernels take at most 32" in said(error, lambda: scale(ones("f8", *[1] * 40)))
     assert said(af.SizeError, lambda: both(ones("f8", 2, 3), ones("f8", 2, 4))).startswith("both_2d: dimension 1 of")
 
 
@@ -373,6 +374,7 @@ def test_pickles():
 def test_notebooks_and_help():
     shown = axpy._repr_html_()
     assert shown is not None
+    assert axpy.optimize()._repr_html_().startswith("<pre")
     assert "affdsl kernel axpy(a: T, x: T[N], y: T[N]) for T = f32, f64" in shown
     assert "for i" in shown or "i = 0 to N" in shown
     assert axpy.__doc__ == axpy[af.f64].__doc__ == "Add a * x to y."
