@@ -103,9 +103,9 @@ def gemm(A: T[M, K], B: T[K, N], C: T[M, N], alpha: T = 1):
         C[i, j] += alpha * A[i, k] * B[k, j]
 
 
-@case(gemm, lambda draw, n, t: (draw(t, n, n + 1), draw(t, n + 1, 3), draw(t, n, 3)))
-def _(A, B, C):
-    C += A @ B
+@case(gemm, lambda draw, n, t: (draw(t, n, n + 1), draw(t, n + 1, 3), draw(t, n, 3), 2.0))
+def _(A, B, C, alpha):
+    C += A.dtype.type(alpha) * (A @ B)
 
 
 @af.kernel

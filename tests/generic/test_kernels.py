@@ -23,7 +23,10 @@ def test_they_do_what_numpy_does(position: int):
     case = CASES[position]
     for number, key in enumerate(keys(case)):
         compiled = TRIES_ALL or number == position % len(keys(case))
-        ways = WAYS[: 1 + compiled + (TRIES_ALL or (compiled and position % 6 == 0))]
+        lowered = TRIES_ALL or (compiled and position % 6 == 0)
+        if any(x in key for x in (af.c64, af.c128)):
+            lowered = False  # tests/complex_numbers does that: nothing passes a complex number to what mlir-opt made
+        ways = WAYS[: 1 + compiled + lowered]
         for size in (0, 1, 5) if compiled else (3,):
             agree(case.family[key], case.wanted, *case.drawn(size, size, key), ways=ways)
 
@@ -51,8 +54,9 @@ def test_c_has_all_of_them(position: int):
     for member in members:
         assert f" {member.name}(" in text
         assert member.c().split("*/\n", 1)[1].partition("\nvoid ")[2].split("\n}")[0] in text
-    for compiler in some(("gcc", "clang-22"), 1):
-        oracles.compile_c({"f.c": text}, compiler, (*STRICT, "-fsyntax-only"))
+    if TRIES_ALL:
+        oracles.compile_c({"f.c": text}, "clang-22", STRICT)
+    oracles.compile_c({"f.c": text}, "gcc", (*STRICT, "-fsyntax-only"))
     if TRIES_ALL or position % 5 == 0:
         header = {f"{family.name}.h": family.header(), "f.cpp": f'#include "{family.name}.h"\n'}
         oracles.compile_c(header, "g++", ("-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"))
