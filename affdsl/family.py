@@ -34,6 +34,7 @@ from affdsl.lang.annotations import OpenParameter, Parameter
 from affdsl.lang.builder import active
 from affdsl.lang.calls import is_traced
 from affdsl.lang.dtypes import DType
+from affdsl.lang.numpy_types import found_dtype
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program, joined, recursion
 from affdsl.lang.type_variables import DTypes, Types, listed
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.profile import Profile
+    from affdsl.signatures import Asked
 
 RANKS = (1, 2, 3)
 """The ranks of which `kernels`, `c()` and `mlir()` have kernels; others are there by `kernel[4]`."""
@@ -154,8 +156,8 @@ class Family(Kernel[P, R]):
         parts: list[tuple[DType | int, ...]] = [*(v.types for v in self.variables), *ranks]
         return [*product(*parts)]
 
-    def __getitem__(self, types: DType | int | str | tuple[DType | int | str, ...]) -> Kernel[P, R]:
-        """The kernel for some types: `axpy[affdsl.f32]`, also `axpy["f32"]`, or the whole name, "axpy_f32".
+    def __getitem__(self, types: Asked | tuple[Asked, ...]) -> Kernel[P, R]:
+        """The kernel for some types: `axpy[affdsl.f32]`, `axpy[x.dtype]`, `axpy["f32"]`, or the name, "axpy_f32".
 
         Several stand in the order of `variables`; the rank of arrays of any rank comes last: `scale[affdsl.f32, 2]`.
 
@@ -177,6 +179,8 @@ class Family(Kernel[P, R]):
     def _one(self, variable: DTypes, x: object) -> DType:
         """The type of a variable that somebody asks for."""
         names = {name: d for d in variable.types for name in (d.name, d.name.rstrip("_"))}
+        if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.generic)):
+            x = found_dtype(np.dtype(x)) or x
         found = names.get(x) if isinstance(x, str) else next((d for d in variable.types if d == x), None)
         if found is None:
             raise problem(

@@ -47,7 +47,6 @@ from affdsl.signatures import Decorator, P, Q, R
 
 if TYPE_CHECKING:
     from affdsl.lang import annotated
-    from affdsl.lang.dtypes import DType
     from affdsl.lang.specialized import Specialization
     from affdsl.passes.drawing.graph import DrawnGraph
     from affdsl.passes.drawing.iteration_space import IterationSpace
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.assembly import Assembly
     from affdsl.seeing.profile import Profile
-    from affdsl.signatures import Computed, Numbers, Options
+    from affdsl.signatures import Asked, Computed, Numbers, Options
 
 
 @overload
@@ -82,7 +81,8 @@ def kernel(
     Every argument is annotated: `affdsl.f32[M, N]` an array, `affdsl.f32` a number, `affdsl.index` or a symbol a size.
     The kernel is called with NumPy arrays, which it changes in place; it may return arrays that it allocates, and
     numbers. A number or a size may have a default, as in `steps: affdsl.index = 10`. It may be a function anywhere, or
-    a method: then it is built for each object, when first used.
+    a method: then it is built for each object, when first used. With arguments of several types, as `affdsl.dtypes` and
+    `affdsl.f32[N] | affdsl.f64[N]` say, or of any rank, `affdsl.f32[...]`, it is a `Family` of kernels.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ class Kernel(_Called[P, R]):
         """The kernel, alone; of one for several types the kernel for each of them."""
         return (self,)
 
-    def __getitem__(self, types: DType | int | str | tuple[DType | int | str, ...]) -> Kernel[P, R]:
+    def __getitem__(self, types: Asked | tuple[Asked, ...]) -> Kernel[P, R]:
         """Of a kernel for several types the one for some: `axpy[affdsl.f32]`, or `axpy["f32"]`; by rank: `scale[2]`.
 
         Raises ProgramTypeError for a kernel of one type, and for types that are not among those of the kernel.

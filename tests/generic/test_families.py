@@ -73,6 +73,7 @@ def test_each_type_is_a_kernel_of_its_own():
         "<affdsl kernel axpy_f64(a: f64, x: f64[N], y: f64[N])>",
     ]
     assert axpy[af.f32] is axpy["f32"] is axpy["axpy_f32"] is axpy.kernels[0]
+    assert axpy[np.float32] is axpy[np.dtype("f4")] is axpy.kernels[0]
     assert take[af.f64, af.u8] is take["f64, u8"] is take["take_f64_u8"]
     assert scale[2] is scale["2"] is scale["2d"] is scale["scale_2d"] is scale.kernels[1]
     assert scale[7].program.parameters[0].type.memref.shape == (None,) * 7
