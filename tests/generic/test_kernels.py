@@ -69,3 +69,15 @@ def test_mlir_has_all_of_them(position: int):
     oracles.mlir_opt(text)
     assert [name for name in (k.name for k in family.kernels) if f"@{name}(" not in text] == []
     assert str(af.parse(text)) == text
+
+
+@pytest.mark.parametrize("position", range(len(CASES)), ids=IDS)
+def test_optimized_ones_do_the_same(position: int):
+    case = CASES[position]
+    fast = case.family.optimize(threads=2)
+    for key in case.family._keys()[position % 2 :: 2]:
+        for size in (0, 1, 37):
+            given, expected = case.drawn(size, size, key), case.drawn(size, size, key)
+            found, wanted = fast(*given), case.family[key](*expected)
+            for a, b in zip((*given, found), (*expected, wanted), strict=True):
+                np.testing.assert_array_equal(a, b)
