@@ -150,10 +150,17 @@ def _kernel(
     if not isinstance(function, FunctionType):
         raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
     parameters = _parameters(function, namespace)
-    kind: type[Kernel] = Kernel
-    if any(isinstance(p, OpenParameter) for p in parameters or ()):
-        kind = import_module("affdsl.family").Family
-    return kind(function, namespace, parameters=parameters, boundscheck=boundscheck, rounding=rounding)
+    return _kind(parameters or ())(
+        function, namespace, parameters=parameters, boundscheck=boundscheck, rounding=rounding
+    )
+
+
+def _kind(parameters: Sequence[Parameter | OpenParameter]) -> type[Kernel]:
+    """What a function of these arguments becomes: one kernel, or a family of them."""
+    if not any(isinstance(p, OpenParameter) for p in parameters):
+        return Kernel
+    family: type[Kernel] = import_module("affdsl.family").Family
+    return family
 
 
 class _Called(Generic[P, R]):
@@ -335,7 +342,9 @@ class Kernel(_Called[P, R]):
         try:
             found = self._bound.get(owner)
             if found is None:
-                found = self._bound[owner] = self._of(owner)
+                found = self._of(owner)
+                if found._program is not None:  # a family has the object, and would keep it from being forgotten
+                    self._bound[owner] = found
         except TypeError:  # the object cannot be referred to weakly or hashed: built anew each time
             found = self._of(owner)
         return found
@@ -347,7 +356,11 @@ class Kernel(_Called[P, R]):
 
     def _of(self, owner: object) -> Kernel:
         """The kernel, a method, built for an object."""
-        return Kernel(self._function, self._namespace, owner, boundscheck=self._boundscheck, rounding=self._rounding)
+        parameters = parameters_of(self._function, self._namespace, skip=1)
+        return _kind(parameters)(
+            self._function, self._namespace, owner, parameters=parameters, boundscheck=self._boundscheck,
+            rounding=self._rounding,
+        )  # fmt: skip
 
     @property
     def name(self) -> str:

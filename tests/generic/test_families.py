@@ -337,6 +337,29 @@ class Filter:
             x[i] *= self.by
 
 
+class Early:
+    """Its method's types are said after it."""
+
+    @af.kernel
+    def run(self, x: "Later[N]", y: "af.f64[...]"):
+        with af.for_(N) as i:
+            x[i] += 1
+
+
+Later = af.dtypes("Later", af.f32, af.i8)
+
+
+def test_a_method_whose_types_are_said_later():
+    x, early = ones("i1"), Early()
+    early.run.interpret(x, ones("f8", 2, 2))
+    assert x.tolist() == [2, 2, 2]
+    assert early.run["i8, 2"].name == "run_i8_2d"
+    gone = weakref.ref(early)
+    del early
+    gc.collect()
+    assert gone() is None
+
+
 def test_methods_are_made_for_each_object():
     a, b = Filter(2.0), Filter(3.0)
     x = ones("f8")
