@@ -18,6 +18,7 @@ from .errors import ProgramNameError as ProgramNameError
 from .errors import ProgramTypeError as ProgramTypeError
 from .errors import UnsupportedError as UnsupportedError
 from .errors import VerificationError as VerificationError
+from .family import Family as Family
 from .ir.interpreter import InterpreterError as InterpreterError
 from .ir.interpreter.debugging import InterpretedAssertionError as InterpretedAssertionError
 from .ir.maps import AffineMap as AffineMap
@@ -104,6 +105,7 @@ from .lang.elementary import sqrt as sqrt
 from .lang.elementary import tan as tan
 from .lang.elementary import tanh as tanh
 from .lang.elementary import trunc as trunc
+from .lang.elements import elements as elements
 from .lang.indices import symbols as symbols
 from .lang.maths import assume as assume
 from .lang.maths import atan2 as atan2
@@ -117,7 +119,9 @@ from .lang.maths import max as max
 from .lang.maths import min as min
 from .lang.maths import pow as pow
 from .lang.maths import select as select
+from .lang.numpy_types import from_dtype as from_dtype
 from .lang.scalars import cast as cast
+from .lang.type_variables import dtypes as dtypes
 from .lang.variables import Variable as Variable
 from .lang.variables import var as var
 from .lang.vectors import Vector as Vector

@@ -26,12 +26,13 @@ from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
-from affdsl.lang.annotations import Parameter, defaulted
+from affdsl.lang.annotations import OpenParameter, Parameter, defaulted
 from affdsl.lang.builder import active
 from affdsl.lang.calls import call, is_traced
 from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
-from affdsl.lang.trace import Program, parameters_of, trace
+from affdsl.lang.trace import Program, made_parameters, parameters_of, trace
+from affdsl.lang.type_variables import Types
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Loops, of_loops
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.assembly import Assembly
     from affdsl.seeing.profile import Profile
-    from affdsl.signatures import Computed, Numbers, Options
+    from affdsl.signatures import Asked, Computed, Numbers, Options
 
 
 @overload
@@ -80,7 +81,8 @@ def kernel(
     Every argument is annotated: `affdsl.f32[M, N]` an array, `affdsl.f32` a number, `affdsl.index` or a symbol a size.
     The kernel is called with NumPy arrays, which it changes in place; it may return arrays that it allocates, and
     numbers. A number or a size may have a default, as in `steps: affdsl.index = 10`. It may be a function anywhere, or
-    a method: then it is built for each object, when first used.
+    a method: then it is built for each object, when first used. With arguments of several types, as `affdsl.dtypes` and
+    `affdsl.f32[N] | affdsl.f64[N]` say, or of any rank, `affdsl.f32[...]`, it is a `Family` of kernels.
 
     Parameters
     ----------
@@ -147,7 +149,18 @@ def _kernel(
         )
     if not isinstance(function, FunctionType):
         raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
-    return Kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
+    parameters = _parameters(function, namespace)
+    return _kind(parameters or ())(
+        function, namespace, parameters=parameters, boundscheck=boundscheck, rounding=rounding
+    )
+
+
+def _kind(parameters: Sequence[Parameter | OpenParameter]) -> type[Kernel]:
+    """What a function of these arguments becomes: one kernel, or a family of them."""
+    if not any(isinstance(p, OpenParameter) for p in parameters):
+        return Kernel
+    family: type[Kernel] = import_module("affdsl.family").Family
+    return family
 
 
 class _Called(Generic[P, R]):
@@ -177,6 +190,9 @@ class _Called(Generic[P, R]):
     "profile",
     "report",
     "with_module",
+    "check",
+    "dependences",
+    "loops",
     "explain",
     "optimize",
     "specialize",
@@ -227,6 +243,8 @@ class Kernel(_Called[P, R]):
         namespace: Mapping[str, object],
         owner: object = None,
         *,
+        parameters: tuple[Parameter | OpenParameter, ...] | None = None,
+        types: Types = Types(),  # noqa: B008 - it is frozen
         program: Program | None = None,
         written: Kernel | None = None,
         boundscheck: bool = False,
@@ -246,16 +264,27 @@ class Kernel(_Called[P, R]):
         self._bounds: Bounds | None = None
         self._schedule: Callable[[], Schedule | None] = _none
         self._notes: tuple[Note, ...] = ()
-        if program is not None:
-            return
-        if owner is not None:
-            own = parameters_of(function, namespace, skip=1)
-            self._program = trace(function, own, (owner,), checked=boundscheck)
-        elif not _is_method(function):
-            self._program = trace(function, parameters_of(function, namespace), checked=boundscheck)
-        if self._program is not None:
-            self._program = _rounded(self._program, rounding)
-        self._bounds = _bounds(self._program) if self._program is not None else None
+        if program is None:
+            self._program = self._traced(function, namespace, owner, parameters, types)
+            self._bounds = _bounds(self._program) if self._program is not None else None
+
+    def _traced(
+        self,
+        function: FunctionType,
+        namespace: Mapping[str, object],
+        owner: object,
+        parameters: tuple[Parameter | OpenParameter, ...] | None,
+        types: Types,
+    ) -> Program | None:
+        """What tracing the function gives; None for a method that is not reached through an object."""
+        skip = int(is_method(function))
+        if owner is None and skip:
+            return None
+        if parameters is None:
+            parameters = parameters_of(function, namespace, skip=skip)
+        own = made_parameters(function, parameters, types)
+        before = (owner,) if owner is not None else ()
+        return _rounded(trace(function, own, before, checked=self._boundscheck, types=types), self._rounding)
 
     def _first_call(self, /, *arguments: object, **keywords: object) -> object:
         """Compile, and take the compiled kernel for all later calls."""
@@ -308,19 +337,30 @@ class Kernel(_Called[P, R]):
     def __get__(self: Kernel[Concatenate[Any, Q], R], owner: object, kind: type | None = None) -> Kernel[Q, R]: ...
     def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:
         """The kernel as a method of an object: built for it when first used, with the object's values of that time."""
-        if owner is None or self._program is not None:
+        if owner is None or not self._awaits_owner:
             return self
         try:
             found = self._bound.get(owner)
             if found is None:
-                found = self._bound[owner] = self._of(owner)
+                found = self._of(owner)
+                if found._program is not None:  # a family has the object, and would keep it from being forgotten
+                    self._bound[owner] = found
         except TypeError:  # the object cannot be referred to weakly or hashed: built anew each time
             found = self._of(owner)
         return found
 
+    @property
+    def _awaits_owner(self) -> bool:
+        """Whether it is a method that is not reached through an object."""
+        return self._program is None
+
     def _of(self, owner: object) -> Kernel:
         """The kernel, a method, built for an object."""
-        return Kernel(self._function, self._namespace, owner, boundscheck=self._boundscheck, rounding=self._rounding)
+        parameters = parameters_of(self._function, self._namespace, skip=1)
+        return _kind(parameters)(
+            self._function, self._namespace, owner, parameters=parameters, boundscheck=self._boundscheck,
+            rounding=self._rounding,
+        )  # fmt: skip
 
     @property
     def name(self) -> str:
@@ -338,6 +378,25 @@ class Kernel(_Called[P, R]):
                 f"reach it through an object, as in thing.{self.name}(...), or annotate every argument",
             )
         return self._program
+
+    @property
+    def kernels(self) -> tuple[Kernel[P, R], ...]:
+        """The kernel, alone; of one for several types the kernel for each of them."""
+        return (self,)
+
+    def __getitem__(self, types: Asked | tuple[Asked, ...]) -> Kernel[P, R]:
+        """Of a kernel for several types the one for some: `axpy[affdsl.f32]`, or `axpy["f32"]`; by rank: `scale[2]`.
+
+        Raises ProgramTypeError for a kernel of one type, and for types that are not among those of the kernel.
+        """
+        raise problem(
+            ProgramTypeError,
+            f"kernel {self.name} has one type, so it has no [{types!r}]",
+            'call it, as in kernel(x); for several types annotate with T = affdsl.dtypes("T", affdsl.f32, affdsl.f64)',
+        )
+
+    if not TYPE_CHECKING:
+        __iter__ = None  # which Python would make of __getitem__
 
     @property
     def func(self) -> Func:
@@ -973,7 +1032,19 @@ def _bounds(program: Program) -> Bounds:
     return found
 
 
-def _is_method(function: FunctionType) -> bool:
+def _parameters(
+    function: FunctionType, namespace: Mapping[str, object]
+) -> tuple[Parameter | OpenParameter, ...] | None:
+    """The arguments of a kernel, but those that are an object's; None for a method whose are not known yet."""
+    if not is_method(function):
+        return parameters_of(function, namespace)
+    try:
+        return parameters_of(function, namespace, skip=1)
+    except ProgramError:  # it is said where it is reached through an object
+        return None
+
+
+def is_method(function: FunctionType) -> bool:
     """Whether function is defined in a class and its first argument is the object: it has no annotation."""
     first = _first_argument(function)
     inside = function.__qualname__.rpartition(".")[0]

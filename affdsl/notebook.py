@@ -24,6 +24,7 @@ from affdsl.schedule.loops import counters, names_of, tree_of
 from affdsl.shown import preformatted
 
 if TYPE_CHECKING:
+    from affdsl.family import Family
     from affdsl.kernel import Kernel
     from affdsl.schedule.schedule import Schedule
 
@@ -42,6 +43,15 @@ def of_kernel(kernel: Kernel) -> str:
     return "".join(
         (preformatted(repr(kernel).strip("<>")), preformatted(str(tree_of(kernel.func, names))), _picture(kernel.func))
     )
+
+
+def of_family(family: Family) -> str:
+    """The HTML of a kernel for several types: how it is called, and the loops and picture of one that is made."""
+    kernel = next(iter(family._known.values()), None)
+    if kernel is None:
+        return preformatted(repr(family).strip("<>"))
+    loops = str(tree_of(kernel.func, names_of(kernel.func)))
+    return "".join((preformatted(repr(family).strip("<>")), preformatted(loops), _picture(kernel.func)))
 
 
 def of_schedule(schedule: Schedule) -> str:

@@ -39,7 +39,7 @@ def build(
     Parameters
     ----------
     kernels
-        One or several, with names that differ.
+        One or several, with names that differ. Those for several types are a function for each: `axpy_f32`, `axpy_f64`.
     folder
         Where to, made if it is missing. Files in it that have the names of the new ones are replaced.
     name
@@ -94,6 +94,7 @@ def build(
     if name is None and len(listed) > 1:
         raise BuildError(f"a library of {len(listed)} kernels needs a name: name=...")
     called = library_name(listed[0].name.lower() if name is None else name, python=python)
+    listed = [each for kernel in listed for each in kernel.kernels]
     names = symbols(prefix, [kernel.name for kernel in listed], called, checked=checked)
     chosen = chosen_targets([targets] if isinstance(targets, str) else targets)
     shipped = tuple(_shipped(kernel, chosen, optimize) for kernel in listed)

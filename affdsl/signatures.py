@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
     from affdsl.kernel import Kernel
     from affdsl.lang import annotated
+    from affdsl.lang.dtypes import DType
+    from affdsl.lang.type_variables import DTypes
 
     P = ParamSpec("P", default=...)
     Q = ParamSpec("Q")
     R = TypeVar("R", default=object, covariant=True)
     Computed: TypeAlias = annotated.Scalar | annotated.Index
+    Asked: TypeAlias = DType | DTypes | np.dtype[Any] | type[np.generic] | int | str
+    """What one kernel of several types is asked for by."""
     Numbers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]
     """An array that a kernel gives: its elements are what the kernel says."""
 else:

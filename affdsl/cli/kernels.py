@@ -1,4 +1,4 @@
-"""Kernels that a command line names: MODULE:KERNEL, found as `python -m` finds modules."""
+"""Kernels that a command line names: MODULE:KERNEL, found as `python -m` finds modules, or MODULE:KERNEL[f32]."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from affdsl.kernel import Kernel
 
 def is_kernel(word: str) -> bool:
     """Whether a word names a kernel, and no file."""
-    return re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", word) is not None and not Path(word).exists()
+    form = r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\[[\w, ]+\])?"
+    return re.fullmatch(form, word) is not None and not Path(word).exists()
 
 
 def kernel_of(word: str) -> Kernel:
-    """The kernel of a Python module, which is found from the working directory on.
+    """The kernel of a Python module, which is found from the working directory on; with types in brackets, one of a
+    kernel for several types.
 
     Raises
     ------
     UsageError
         Where there is no such module, it cannot be imported, or it has no such kernel: with the ones that it has.
     """
-    name, _, attribute = word.partition(":")
+    name, _, asked = word.partition(":")
+    attribute, _, types = asked.partition("[")
     folder = str(Path.cwd())
     sys.path.insert(0, folder)
     try:
@@ -48,7 +51,7 @@ def kernel_of(word: str) -> Kernel:
         sys.path.remove(folder)
     found = vars(module).get(attribute)
     if isinstance(found, Kernel):
-        return found
+        return found[types.removesuffix("]")] if types else found
     kernels = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
     what = f"is of type {type(found).__name__}, no kernel" if attribute in vars(module) else "is not there"
     listed = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels"

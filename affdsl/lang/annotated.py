@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 from affdsl.errors import ProgramTypeError
 from affdsl.ir.location import Location
 from affdsl.lang import arrays, indices, scalars
-from affdsl.lang.annotations import ArrayType
+from affdsl.lang.annotations import ArrayType, Form
 from affdsl.lang.dtypes import DType
 from affdsl.lang.source import problem
+from affdsl.lang.type_variables import DTypes
 
 if TYPE_CHECKING:
     from typing import Protocol, SupportsIndex, TypeAlias, runtime_checkable
@@ -75,13 +76,13 @@ def meant(annotation: object, what: str, location: Location) -> object:
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *metadata = get_args(annotation)
-    found = [x for x in metadata if isinstance(x, ArrayType | DType | indices.Index)]
+    found = [x for x in metadata if isinstance(x, ArrayType | DType | indices.Index | Form | DTypes)]
     if len(found) != 1:
         said = "no type of affdsl" if not found else f"{len(found)} types of affdsl"
         raise problem(ProgramTypeError, f"{what} is annotated with {said}: {annotation!r}", MEANING, location=location)
     wanted = _kind_of(found[0])
     if wanted not in (kind, *get_args(kind)):
-        shown = repr(found[0]) if isinstance(found[0], indices.Index) else f"affdsl.{found[0]!r}"
+        shown = f"affdsl.{found[0]!r}" if isinstance(found[0], ArrayType | DType) else repr(found[0])
         raise problem(
             ProgramTypeError,
             f"{what} is {getattr(kind, '__name__', kind)} to type checkers, but {found[0]!r}",
@@ -91,10 +92,10 @@ def meant(annotation: object, what: str, location: Location) -> object:
     return found[0]
 
 
-def _kind_of(meaning: ArrayType | DType | indices.Index) -> type:
+def _kind_of(meaning: ArrayType | DType | indices.Index | Form | DTypes) -> type:
     """The class that the kernel has for an argument, and that type checkers are to be told."""
     match meaning:
-        case ArrayType():
+        case ArrayType() | Form():
             return arrays.Array
         case DType(kind="index") | indices.Index():
             return indices.Index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -13,9 +14,12 @@ from affdsl.ir.expr import Affine, Constraint, Product, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import MemRefType, StridedLayout
+from affdsl.lang.builder import Builder, active
 from affdsl.lang.dtypes import DType, OneType, require_index
 from affdsl.lang.indices import Index
+from affdsl.lang.numpy_types import TYPES
 from affdsl.lang.source import problem
+from affdsl.lang.type_variables import DTypes, Types, being_made, united
 
 
 class ArrayType(OneType, FrozenValue):
@@ -29,9 +33,16 @@ class ArrayType(OneType, FrozenValue):
     """Whether each call says how far apart its elements lie; they are neighbours, row by row, if not."""
 
     @staticmethod
-    def of(dtype: DType, sizes: tuple[object, ...]) -> ArrayType:
-        """The type that `dtype[sizes]` means."""
-        return ArrayType(dtype, tuple(_size(dtype, size) for size in sizes))
+    def of(dtype: DType | DTypes, sizes: tuple[object, ...]) -> ArrayType:
+        """The type that `dtype[sizes]` means; for several types, or any rank, a `Form`, which type checkers need not
+        know apart."""
+        builder, has_any_rank = active(), len(sizes) == 1 and sizes[0] is ...
+        if has_any_rank and builder is not None:
+            return ArrayType(being_made(dtype), _any_shape(builder))
+        shape = None if has_any_rank else tuple(_size(dtype, size) for size in sizes)
+        if shape is None or isinstance(dtype, DTypes):
+            return cast("ArrayType", Form(dtype, shape))
+        return ArrayType(dtype, shape)
 
     @property
     def memref(self) -> MemRefType:
@@ -46,6 +57,93 @@ class ArrayType(OneType, FrozenValue):
 
 
 DType.array = ArrayType.of
+
+
+class Form(OneType, FrozenValue):
+    """An array of one of several types, or of any rank: what is said of it as an argument, before one of them is made.
+
+    >>> from affdsl.lang.dtypes import f32, f64
+    >>> f32[...], f32[4] | f64[4]
+    (f32[...], f32[4] | f64[4])
+    """
+
+    dtype: DType | DTypes
+    shape: tuple[Affine, ...] | None
+    """Its sizes; None for any rank."""
+    const: bool = False
+    strided: bool = False
+
+    def made(self, types: Types) -> ArrayType:
+        """The type of the array in the kernel for some types."""
+        dtype = types.of(self.dtype) if isinstance(self.dtype, DTypes) else self.dtype
+        shape = types.shape if self.shape is None else self.shape
+        assert dtype is not None, "a kernel is made for all of its variables"
+        assert shape is not None, "and for a rank"
+        return ArrayType(dtype, shape, self.const, self.strided)
+
+    def __repr__(self) -> str:
+        sizes = "..." if self.shape is None else ", ".join(map(spell, self.shape)) or "()"
+        is_union = isinstance(self.dtype, DTypes) and self.dtype.is_union
+        names = self.dtype.types if isinstance(self.dtype, DTypes) and is_union else (self.dtype,)
+        shown = " | ".join(f"{name}[{sizes}]" for name in names)
+        shown = f"strided({shown})" if self.strided else shown
+        return f"const({shown})" if self.const else shown
+
+
+def _united(left: object, right: object) -> Form | DTypes:
+    """What `left | right` means. Raises ProgramTypeError where that is no choice among types of the same arrays."""
+    forms = [_form(x) for x in (left, right)]
+    parts = [dtype for x in forms for dtype in _types(x)]
+    named = next((x for x in map(_dtype, forms) if isinstance(x, DTypes) and not x.is_union), None)
+    if named is not None or not all(map(_types, forms)):
+        advice = "write affdsl.f32 | affdsl.f64, or affdsl.f32[N] | affdsl.f64[N]; no argument may be left out"
+        if named is not None:
+            advice = f'{named} is one already: write all of its types in affdsl.dtypes("{named}", ...)'
+        raise problem(ProgramTypeError, f"{left!r} | {right!r} is no choice among types", advice)
+    if not all(isinstance(x, Form) for x in forms):
+        if any(isinstance(x, Form) for x in forms):
+            what = ["an array" if isinstance(x, Form) else "a number" for x in forms]
+            raise problem(
+                ProgramTypeError, f"{left!r} | {right!r}: one is {what[0]}, and one is {what[1]}", "write two kernels"
+            )
+        return united(parts)
+    first, second = (replace(x, dtype=parts[0]) for x in forms if isinstance(x, Form))
+    if first != second:
+        raise problem(
+            ProgramTypeError,
+            f"{left!r} | {right!r}: arrays of one choice differ in their element type alone",
+            "write the same sizes in each, and const(...) or strided(...) around the whole choice",
+        )
+    return replace(first, dtype=united(parts))
+
+
+OneType.united = _united
+
+
+def _form(x: object) -> object:
+    return Form(x.dtype, x.shape, x.const, x.strided) if isinstance(x, ArrayType) else x
+
+
+def _dtype(x: object) -> object:
+    return x.dtype if isinstance(x, Form) else x
+
+
+def _types(x: object) -> tuple[DType, ...]:
+    """The types that one may be; none for what is no type of numbers."""
+    dtype = _dtype(x)
+    return dtype.types if isinstance(dtype, DTypes) else (dtype,) if isinstance(dtype, DType) and dtype in TYPES else ()
+
+
+def _any_shape(builder: Builder) -> tuple[Affine, ...]:
+    """The sizes that `[...]` stands for in a kernel that is being made."""
+    shape = builder.types.shape
+    if shape is None:
+        raise problem(
+            ProgramTypeError,
+            f"nothing says what the sizes [...] are in kernel {builder.name}",
+            "annotate an argument as an array of any rank, as in x: affdsl.f32[...]",
+        )
+    return shape
 
 
 def const(array: ArrayType) -> ArrayType:
@@ -106,9 +204,9 @@ def strided(array: ArrayType) -> ArrayType:
 
 
 def _array_type(what: str, array: object) -> ArrayType:
-    if not isinstance(array, ArrayType):
+    if not isinstance(array, ArrayType | Form):
         raise problem(ProgramTypeError, f"{what} takes an array type like affdsl.f32[N], got {array!r}")
-    return array
+    return cast("ArrayType", array)  # which a Form is to type checkers
 
 
 class Parameter(FrozenValue):
@@ -123,6 +221,26 @@ class Parameter(FrozenValue):
     def symbol(self) -> Value | None:
         """The symbol that this argument is the value of."""
         return self.type.expr.value if isinstance(self.type, Index) else None
+
+
+class OpenParameter(FrozenValue):
+    """One argument of a kernel of several types, or of any rank, before one of them is made."""
+
+    name: str
+    type: Form | DTypes
+    default: object = None
+    """What it is where a call does not give it, as it was written."""
+
+    @property
+    def variable(self) -> DTypes | None:
+        """The types that its elements, or it, may have; None where there is one."""
+        dtype = self.type.dtype if isinstance(self.type, Form) else self.type
+        return dtype if isinstance(dtype, DTypes) else None
+
+    @property
+    def has_any_rank(self) -> bool:
+        """Whether it is an array of any rank."""
+        return isinstance(self.type, Form) and self.type.shape is None
 
 
 def defaulted(
@@ -200,13 +318,19 @@ def natural(
     return (*assumes, *(Constraint(Affine.of(v)) for v in left))
 
 
-def _size(dtype: DType, size: object) -> Affine:
+def _size(dtype: DType | DTypes, size: object) -> Affine:
     if isinstance(size, Index):
         return size.expr
     if isinstance(size, int | np.integer) and not isinstance(size, bool):
         if size < 0:
             raise problem(ProgramTypeError, f"affdsl.{dtype}[...]: a size cannot be negative, got {size}")
         return Affine((), require_index(int(size)))
+    if size is ...:
+        raise problem(
+            ProgramTypeError,
+            f"affdsl.{dtype}[...] has sizes beside the three dots",
+            f"affdsl.{dtype}[...] is an array of any rank, affdsl.{dtype}[M, N] one of two",
+        )
     raise problem(
         ProgramTypeError,
         f"affdsl.{dtype}[...] takes sizes, got {size!r}",

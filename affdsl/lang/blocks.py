@@ -41,7 +41,10 @@ class WithBlock(ABC, Generic[Bound]):
     def __enter__(self) -> Bound:
         if self.entered:
             raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
-        names = assigned_names(user_frame())
+        return self.entered_as(assigned_names(user_frame()))
+
+    def entered_as(self, names: tuple[str, ...]) -> Bound:
+        """Enter it with the names that `as` binds."""
         gives = f"this {self.what} gives {self.gives() or 'no'} value{'s' if self.gives() != 1 else ''}"
         if any(name.startswith("(") for name in names):
             said = f"{gives} side by side, but `as` puts some in parentheses: {', '.join(names)}"

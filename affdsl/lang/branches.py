@@ -20,6 +20,7 @@ from affdsl.lang.indices import Condition, require_known
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem
 from affdsl.lang.traced import Operand, Traced
+from affdsl.lang.type_variables import DTypes, being_made
 
 
 class _Arm(FrozenValue):
@@ -72,14 +73,19 @@ class if_(WithBlock[Bound]):  # noqa: N801
     @overload
     def __init__(self: if_[None], condition: Operand, /) -> None: ...
     @overload
-    def __init__(self: if_[Scalar], condition: Operand, result: DType, /) -> None: ...
+    def __init__(self: if_[Scalar], condition: Operand, result: DType | DTypes, /) -> None: ...
     @overload
-    def __init__(self: if_[tuple[Scalar, Scalar]], condition: Operand, first: DType, second: DType, /) -> None: ...
+    def __init__(
+        self: if_[tuple[Scalar, Scalar]], condition: Operand, first: DType | DTypes, second: DType | DTypes, /
+    ) -> None: ...
     @overload
-    def __init__(self: if_[tuple[Scalar, ...]], condition: Operand, *results: DType | Sequence[DType]) -> None: ...
-    def __init__(self, condition: object, *results: DType | Sequence[DType]) -> None:
+    def __init__(
+        self: if_[tuple[Scalar, ...]], condition: Operand, *results: DType | DTypes | Sequence[DType | DTypes]
+    ) -> None: ...
+    def __init__(self, condition: object, *results: DType | DTypes | Sequence[DType | DTypes]) -> None:
         self.condition = decided("if_", condition)
-        types = [x for given in results for x in (given if isinstance(given, tuple | list) else (given,))]
+        given = [x for result in results for x in (result if isinstance(result, tuple | list) else (result,))]
+        types = list(map(being_made, given))
         for dtype in types:
             if not isinstance(dtype, DType):
                 raise problem(ProgramTypeError, f"the results of if_ are given by their types, got {dtype!r}")

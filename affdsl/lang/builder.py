@@ -21,6 +21,7 @@ from affdsl.lang.source import called, here, problem
 
 if TYPE_CHECKING:
     from affdsl.lang.trace import Program
+    from affdsl.lang.type_variables import Types
 
 
 class SymbolValue(Value):
@@ -62,8 +63,9 @@ class Builder:
     Blocks open and close like a stack; a value may be used while the block that defined it is open.
     """
 
-    def __init__(self, name: str, location: Location, values: Iterable[Value]) -> None:
+    def __init__(self, name: str, location: Location, values: Iterable[Value], types: Types) -> None:
         self.name = name
+        self.types = types
         self.location = location
         inputs = tuple(values)
         self.blocks = [OpenBlock(f"kernel {name}", location, values=list(inputs), inputs=inputs)]

@@ -12,10 +12,9 @@ from affdsl.ir.types import ComplexType
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import DType, bf16, bool_, c64, c128, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from affdsl.lang.dtypes import DType
+from affdsl.lang.numpy_types import TYPES, found_dtype
 from affdsl.lang.source import assigned_name, here, problem
-
-_DTYPES = {d.numpy: d for d in (f16, f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64, bool_)}
 
 
 def constant(array: object) -> Array:
@@ -51,9 +50,9 @@ def constant(array: object) -> Array:
             f"constant takes a NumPy array, got {array!r}",
             "write affdsl.constant(np.float32([1, 2]))",
         )
-    dtype = bf16 if array.dtype.name == "bfloat16" else _DTYPES.get(array.dtype)
+    dtype = found_dtype(array.dtype)
     if dtype is None:
-        known = ", ".join(str(d) for d in _DTYPES)
+        known = ", ".join(str(d.numpy) for d in TYPES if d.numpy is not None)
         raise problem(
             ProgramTypeError,
             f"constant takes an array of a type that kernels know, got {array.dtype}",

@@ -23,6 +23,7 @@ from affdsl.lang.indices import Index, bounds_of
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import here, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
+from affdsl.lang.type_variables import DTypes, being_made
 from affdsl.lang.vectors import Vector
 
 if TYPE_CHECKING:
@@ -250,9 +251,9 @@ class parallel(WithBlock[Bound]):  # noqa: N801
     def __init__(self: parallel[tuple[Index, ...]], *bounds: Range) -> None: ...
     @overload
     def __init__(
-        self: parallel[tuple[Index | Scalar, ...]], *bounds: Range, reduce: Sequence[tuple[str, DType]]
+        self: parallel[tuple[Index | Scalar, ...]], *bounds: Range, reduce: Sequence[tuple[str, DType | DTypes]]
     ) -> None: ...
-    def __init__(self, *bounds: object, reduce: Sequence[tuple[str, DType]] = ()) -> None:
+    def __init__(self, *bounds: object, reduce: Sequence[tuple[str, DType | DTypes]] = ()) -> None:
         if not bounds:
             raise problem(ProgramTypeError, "parallel needs at least one bound, like affdsl.parallel(M, N)")
         ranges = [_range(bound) for bound in bounds]
@@ -378,9 +379,9 @@ def _reduction(pair: object) -> tuple[str, DType]:
         "signed": ("addi", "muli", "andi", "ori", "maxs", "mins"),
         "unsigned": ("addi", "muli", "andi", "ori", "maxu", "minu"),
     }
-    if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], DType)):
+    if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], DType | DTypes)):
         raise problem(ProgramTypeError, f'reduce takes pairs like ("addf", affdsl.f32), got {pair!r}')
-    kind, dtype = pair
+    kind, dtype = pair[0], being_made(pair[1])
     if dtype.kind == "complex":
         part = parts_of(dtype)
         raise problem(

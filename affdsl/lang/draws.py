@@ -13,10 +13,11 @@ import numpy as np
 
 from affdsl.errors import public
 from affdsl.lang.control import for_, parallel
+from affdsl.lang.elements import elements
 from affdsl.lang.whiles import while_
 from affdsl.lang.written import Written
 
-_LOOPS = (for_, parallel, while_)
+_LOOPS = (elements, for_, parallel, while_)
 _DRAWING = (random.Random, np.random.RandomState, np.random.Generator)
 Registry: TypeAlias = dict[str | tuple[str, type[Warning], int], int]
 """Which warnings a module has shown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeAlias, TypeVar, Union
 
 import numpy as np
 
@@ -16,34 +16,37 @@ if TYPE_CHECKING:
     from affdsl.lang.annotations import ArrayType
     from affdsl.lang.scalars import Scalar
     from affdsl.lang.traced import Operand
+    from affdsl.lang.type_variables import DTypes
 
 Kind: TypeAlias = Literal["float", "complex", "signed", "unsigned", "bool", "index"]
 Number: TypeAlias = Union[int, float, complex, bool, "np.generic"]
+Typed = TypeVar("Typed", bound="OneType")
 NUMBERS = (int, float, complex, np.generic)
 """The classes of Number."""
 
 
 class OneType:
-    """A type of an argument, which no `|` makes a choice of: type checkers see no such operator, and say the same."""
+    """A type of an argument, of which `|` makes one of several: `f32[N] | f64[N]`."""
+
+    united: ClassVar[Callable[[object, object], Any]]
+    """What makes it: the module above, which knows all kinds of types, sets it."""
+
+    def __or__(self: Typed, other: Typed) -> Typed:
+        made: Typed = OneType.united(self, other)
+        return made
 
     if not TYPE_CHECKING:
 
-        def __or__(self, other: object) -> NoReturn:
-            raise problem(
-                ProgramTypeError,
-                f"{self!r} | {other!r}: what a kernel takes has one type",
-                "make a kernel for each type, in a function that takes it: `def made(T):`, in it a kernel of x: T[N], "
-                "and made(affdsl.f32), made(affdsl.f64)",
-            )
-
-        __ror__ = __or__
+        def __ror__(self, other: object) -> NoReturn:
+            OneType.united(other, self)
 
 
 class DType(OneType, FrozenValue):
     """The type of an array's elements or of a number: `affdsl.f32`, `affdsl.i64`, `affdsl.bool_`, `affdsl.index`.
 
-    `f32[M, N]` is the type of an array: of a kernel's argument, or of what `alloc` makes. `f32(x)` converts a number,
-    an index or another scalar, as `cast` does.
+    `f32[M, N]` is the type of an array: of a kernel's argument, or of what `alloc` makes. `f32[...]` is one of any
+    rank, and `f32 | f64`, or `f32[N] | f64[N]`, is one of several types, as `dtypes` makes them: kernels of such
+    arguments are several kernels. `f32(x)` converts a number, an index or another scalar, as `cast` does.
 
     Attributes
     ----------
@@ -63,8 +66,8 @@ class DType(OneType, FrozenValue):
     kind: Kind
     numpy: np.dtype[np.generic] | None
 
-    array: ClassVar[Callable[[DType, tuple[object, ...]], ArrayType]]
-    convert: ClassVar[Callable[[Operand, DType], Scalar]]
+    array: ClassVar[Callable[[DType | DTypes, tuple[object, ...]], ArrayType]]
+    convert: ClassVar[Callable[[Operand, DType | DTypes], Scalar]]
     """What makes array types and scalars: the modules above, which know them, set it."""
 
     def __getitem__(self, shape: object) -> ArrayType:

@@ -7,11 +7,12 @@ import ast
 from affdsl.errors import ProgramError
 from affdsl.lang.branches import elif_, else_, if_
 from affdsl.lang.control import for_, parallel
+from affdsl.lang.elements import elements
 from affdsl.lang.source import problem
 from affdsl.lang.whiles import while_
 from affdsl.lang.written import Written
 
-_BLOCKS = (for_, if_, elif_, else_, parallel, while_)
+_BLOCKS = (for_, if_, elif_, else_, elements, parallel, while_)
 
 
 def refuse_early_exits(source: Written) -> None:

@@ -14,6 +14,7 @@ from affdsl.lang.scalars import Scalar, cast, emit_scalar, no_order, operands
 from affdsl.lang.scalars import power as pow_
 from affdsl.lang.source import problem
 from affdsl.lang.traced import Operand, Traced, wide
+from affdsl.lang.type_variables import DTypes, being_made
 
 if TYPE_CHECKING:
     from affdsl.lang.vectors import Vector
@@ -313,7 +314,7 @@ def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar | 
     return emit_scalar(a.dtype, lambda r: arith.Select(r, chosen.value, a.value, b.value))
 
 
-def bitcast(x: Operand, dtype: DType) -> Scalar:
+def bitcast(x: Operand, dtype: DType | DTypes) -> Scalar:
     """The bits of a number, as a number of another type of the same width (`arith.bitcast`).
 
     Parameters
@@ -335,7 +336,7 @@ def bitcast(x: Operand, dtype: DType) -> Scalar:
     >>> print(hex(f.interpret(1.0)))
     0x3f800000
     """
-    scalar = typed("bitcast", x)
+    scalar, dtype = typed("bitcast", x), being_made(dtype)
     if not isinstance(dtype, DType):
         raise problem(ProgramTypeError, f"bitcast takes a type like affdsl.i32, got {dtype!r}")
     a, b = getattr(scalar.dtype.type, "width", None), getattr(dtype.type, "width", None)

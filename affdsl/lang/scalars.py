@@ -29,6 +29,7 @@ from affdsl.lang.dtypes import (
 )
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Arithmetic, Operand, Traced, wide
+from affdsl.lang.type_variables import DTypes, being_made
 
 
 class Scalar(Arithmetic["Scalar"]):
@@ -399,7 +400,7 @@ def _whole_power(base: Scalar, exponent: int) -> Scalar:
     return square * base if exponent % 2 and exponent > 1 else square
 
 
-def cast(x: Operand, dtype: DType, hint: str | None = None) -> Scalar:
+def cast(x: Operand, dtype: DType | DTypes, hint: str | None = None) -> Scalar:
     """A number as one of another type: `affdsl.f32(x)` says the same.
 
     Integers wrap; floats round to nearest even; a float becomes an integer by dropping its fraction, at the type's ends
@@ -426,6 +427,7 @@ def cast(x: Operand, dtype: DType, hint: str | None = None) -> Scalar:
     >>> print(*f.interpret(-2.75))
     -2 -2.75
     """
+    dtype = being_made(dtype)
     if not isinstance(x, Traced):
         if isinstance(x, bool | np.bool_):
             return constant(bool(x) if dtype.kind == "bool" else int(x), dtype, hint)

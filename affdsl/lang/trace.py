@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from types import FunctionType
 
@@ -18,7 +18,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.lang.annotated import meant
-from affdsl.lang.annotations import ArrayType, Parameter, natural, sizes_of
+from affdsl.lang.annotations import ArrayType, Form, OpenParameter, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
 from affdsl.lang.draws import warn_of_draws
@@ -29,6 +29,7 @@ from affdsl.lang.miscalls import arguments_explained
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import definition, located, means_itself, problem, returned_at, unhidden
 from affdsl.lang.traced import Traced
+from affdsl.lang.type_variables import DTypes, Types
 from affdsl.lang.written import source_of
 
 
@@ -54,11 +55,17 @@ class Program(Frozen):
     @property
     def module(self) -> Module:
         """The function and all that it calls, callees first, after their constants; symbols that clash are renamed."""
-        names: dict[Program, str] = {}
-        _name(self, names)
-        buffers = _constants(reversed(names), set(names.values()))
-        functions = _apart(_linked(program, names, buffers) for program in names)
-        return Module((*buffers.values(), *reversed(functions)))
+        return joined([self])
+
+
+def joined(programs: Sequence[Program]) -> Module:
+    """One module of several programs and all that they call, each function once; they keep their symbols."""
+    names = {program: program.func.symbol for program in reversed(programs)}
+    for program in reversed(programs):
+        _name(program, names)
+    buffers = _constants(reversed(names), set(names.values()))
+    functions = _apart(_linked(program, names, buffers) for program in names)
+    return Module((*buffers.values(), *reversed(functions)))
 
 
 def trace(
@@ -67,8 +74,9 @@ def trace(
     before: tuple[object, ...] = (),
     *,
     checked: bool = False,
+    types: Types = Types(),  # noqa: B008 - it is frozen
 ) -> Program:
-    """Run function on placeholders, after the arguments `before`, and give what it built.
+    """Run function on placeholders, after the arguments `before`, and give what it built, with types for variables.
 
     Raises ProgramError and its kinds; what the body itself raises comes out as it is.
     """
@@ -82,7 +90,7 @@ def trace(
     sizes = sizes_of(name, parameters, location)
     inputs = [*sizes, *(_input(p, location) for p in parameters)]
     own: dict[Value, Term] = {v: Value(v.type, v.hint, v.location) for v in inputs if isinstance(v, SymbolValue)}
-    builder = Builder(name, location, inputs)
+    builder = Builder(name, location, inputs, types)
     builder.means_itself = means_itself(function.__code__, name, function.__qualname__)
     with building(builder):
         given = [_placeholder(p, v) for p, v in zip(parameters, inputs[len(sizes) :], strict=True)]
@@ -90,9 +98,10 @@ def trace(
             with arguments_explained(), unhidden():
                 returned = function(*before, *given)
         except NameError as error:
-            if name not in (error.name, _free_variable(error)):
+            own_name = function.__code__.co_name  # which is another one in a family
+            if {name, own_name}.isdisjoint((error.name, _free_variable(error))):
                 raise
-            raise recursion(name, _raised_at(error)) from None
+            raise recursion(own_name, _raised_at(error)) from None
         if builder.block is not builder.blocks[0]:
             raise problem(
                 ProgramError,
@@ -108,11 +117,11 @@ def trace(
         body = (*body, Return(values, location=location))
     written = frozenset(n for n, v in enumerate(inputs[len(sizes) :]) if v in builder.written)
     built = _function(name, inputs, len(sizes), parameters, body, results, builder, own)
-    types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
+    result_types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
     checked = checked or any(callee.checked for callee in builder.callees.values())
     downward = {counter: start.substitute(own) for counter, start in builder.downward.items()}
     constants = tuple(builder.constants)
-    return Program(built, parameters, sizes, types, written, builder.callees, constants, checked, downward)
+    return Program(built, parameters, sizes, result_types, written, builder.callees, constants, checked, downward)
 
 
 def _require_plain(function: FunctionType, location: Location) -> None:
@@ -146,7 +155,9 @@ def _free_variable(error: NameError) -> str:
     return found[1] if found else ""
 
 
-def parameters_of(function: FunctionType, namespace: Mapping[str, object], skip: int = 0) -> tuple[Parameter, ...]:
+def parameters_of(
+    function: FunctionType, namespace: Mapping[str, object], skip: int = 0
+) -> tuple[Parameter | OpenParameter, ...]:
     """The arguments of a kernel, from its annotations; names in them are looked up in namespace.
 
     Raises ProgramTypeError and ProgramNameError, with the line of the function.
@@ -176,7 +187,26 @@ def recursion(name: str, location: Location | None = None) -> ProgramError:
     )
 
 
-def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, object], location: Location) -> Parameter:
+def made_parameters(
+    function: FunctionType, parameters: Sequence[Parameter | OpenParameter], types: Types
+) -> tuple[Parameter, ...]:
+    """The arguments of a kernel for some types. Raises ProgramTypeError for a default that one of them cannot hold."""
+    location = definition(function.__code__)
+
+    def made(p: Parameter | OpenParameter) -> Parameter:
+        if isinstance(p, Parameter):
+            return p
+        type = p.type.made(types) if isinstance(p.type, Form) else types.of(p.type)
+        assert type is not None, "a kernel is made for all of its variables"
+        default = None if p.default is None else _default(p.default, type, location)
+        return Parameter(p.name, type, default)
+
+    return tuple(map(made, parameters))
+
+
+def _parameter(
+    kernel: str, p: inspect.Parameter, annotations: Mapping[str, object], location: Location
+) -> Parameter | OpenParameter:
     wanted = "affdsl.f32[M, N] for an array, affdsl.f32 for a number, affdsl.index or a symbol for a size"
     if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
         raise problem(ProgramTypeError, f"kernel {kernel} has the argument *{p.name}; name each argument",
@@ -191,24 +221,33 @@ def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, obje
     if isinstance(type, Index) and not isinstance(type.expr.value, SymbolValue):
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}, which is not "
                       "a symbol alone", f"write {wanted}", location=location)  # fmt: skip
-    if not isinstance(type, ArrayType | DType | Index):
+    if not isinstance(type, ArrayType | DType | Index | Form | DTypes):
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}",
                       f"write {wanted}", location=location)  # fmt: skip
-    return Parameter(p.name, type, None if p.default is p.empty else _default(kernel, p, type, location))
+    if p.default is p.empty:
+        return OpenParameter(p.name, type) if isinstance(type, Form | DTypes) else Parameter(p.name, type)
+    _require_number(kernel, p.name, p.default, location, is_array=isinstance(type, ArrayType | Form))
+    if isinstance(type, Form | DTypes):
+        return OpenParameter(p.name, type, p.default)
+    return Parameter(p.name, type, _default(p.default, type, location))
 
 
-def _default(
-    kernel: str, p: inspect.Parameter, type: ArrayType | DType | Index, location: Location
-) -> int | float | complex | None:
-    """The number that an argument is where a call does not give it."""
-    what = f"argument {p.name} of kernel {kernel} has the default {p.default!r}"
-    if isinstance(type, ArrayType):
+def _require_number(kernel: str, name: str, default: object, location: Location, *, is_array: bool) -> None:
+    """Raise ProgramTypeError unless a default is a number, and that of one."""
+    what = f"argument {name} of kernel {kernel} has the default {default!r}"
+    if is_array:
         advice = "pass an array at each call: a kernel may change it"
         raise problem(ProgramTypeError, f"{what}, and is an array", advice, location=location)
-    if not isinstance(p.default, NUMBERS):
+    if not isinstance(default, NUMBERS):
         raise problem(ProgramTypeError, f"{what}, which is no number", "write a number", location=location)
+
+
+def _default(default: object, type: ArrayType | DType | Index, location: Location) -> int | float | complex:
+    """The number that an argument is where a call does not give it."""
+    assert isinstance(default, NUMBERS), "it was looked at"
+    assert not isinstance(type, ArrayType), "and is that of a number"
     with located(location):
-        return literal(p.default, index if isinstance(type, Index) else type)
+        return literal(default, index if isinstance(type, Index) else type)
 
 
 def _input(p: Parameter, location: Location) -> Value:

@@ -28,7 +28,7 @@ def optimized(
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
     threads = available_threads() if threads is None else threads
-    options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
+    options = Options(named_target(target), threads, contract, reassociate, reciprocal, approximate)
     if sizes is not None and tune is not False:
         what = f"cannot optimize {kernel.name} for sizes and tune it"
         raise problem(ProgramError, what, "give the sizes as tune={...}: the loops as written are timed then, too")
@@ -42,7 +42,8 @@ def optimized(
     return made
 
 
-def _target(name: str) -> Target:
+def named_target(name: str) -> Target:
+    """The target of a name. Raises ScheduleError where there is none."""
     known = targets()
     if name not in known:
         error: type[ProgramError] = import_module("affdsl.schedule.loops").ScheduleError

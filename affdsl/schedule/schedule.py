@@ -844,10 +844,13 @@ def _qualified(kernel: Kernel) -> str:
 def _import(kernel: Kernel) -> list[str]:
     """The line that imports a kernel, or one that says where it was made."""
     found: object = sys.modules.get(kernel.__module__)
-    top, *rest = _qualified(kernel).split(".")
+    path, _, types = _qualified(kernel).partition('["')  # types where it is one of a family
+    top, *rest = path.split(".")
     if kernel.__module__ != "__main__":
         for name in (top, *rest):
             found = getattr(found, name, None)
+        if isinstance(found, Kernel) and types:
+            found = found[types.removesuffix('"]')]
         if found is kernel:
             return [f"from {kernel.__module__} import {top}"]
     place = kernel.func.location

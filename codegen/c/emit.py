@@ -102,9 +102,9 @@ def emit(
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
     bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows, reserved=macros_of(file))
     includes = f'#include "{file}.h"\n\n'
-    source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
+    source = includes + listed_checks(unit.sites) + unit.file("\n".join(bodies))
     about = documentation(found[entry], prototypes[entry], unit.sites)
-    return CSource(source, header(found[entry], prototypes[entry], file, unit.sites), file, about)
+    return CSource(source, header([(found[entry], prototypes[entry])], file, unit.sites), file, about)
 
 
 def emit_jit(
@@ -154,7 +154,7 @@ def emit_jit(
     return text if origins is None else origins.taken(text)
 
 
-def _about(sites: Sites | None) -> str:
+def listed_checks(sites: Sites | None) -> str:
     """What the numbers of the checks stand for, as a comment."""
     if sites is None or not sites.listed():
         return ""

@@ -20,22 +20,27 @@ def macros_of(file: str) -> tuple[str, ...]:
     return tuple(f"{file.upper()}_{end}" for end in ("H", "RESTRICT", "C64", "C128"))
 
 
-def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -> str:
-    """The text of <file>.h; `sites` are the checks of accesses, if there are any."""
+def header(functions: Sequence[tuple[Plan, Prototype]], file: str, sites: Sites | None = None) -> str:
+    """The text of <file>.h, for one function or several; `sites` are the checks of accesses, if there are any."""
     guard, restrict, *_ = macros_of(file)
-    has_bool = any("bool" in text for text in (made.returns, *(p.type for p in made.all)))
-    uses_restrict = any(p.is_restrict for p in made.all)
+    prototypes = [made for _, made in functions]
+    has_bool = any("bool" in text for made in prototypes for text in (made.returns, *(p.type for p in made.all)))
+    uses_restrict = any(p.is_restrict for made in prototypes for p in made.all)
     cpp = f"#define {restrict} __restrict\n" if uses_restrict else ""
     c = f"#define {restrict} restrict\n" if uses_restrict else ""
-    cpp_types, c_types, (named,) = complex_types([made], file)
+    cpp_types, c_types, named = complex_types(prototypes, file)
     otherwise = f"#else\n{c}{c_types}" if c or c_types else ""
+    declared = [
+        documentation(plan, made, sites if plan.notes else None) + f"{shown.text(restrict)};\n\n"
+        for (plan, made), shown in zip(functions, named, strict=True)
+    ]
     return (
         f"#ifndef {guard}\n#define {guard}\n\n"
         + ("#include <stdbool.h>\n" if has_bool else "")
         + "#include <stdint.h>\n\n"
         + f'#if defined(__cplusplus)\n{cpp_types}{cpp}extern "C" {{\n{otherwise}#endif\n\n'
-        + documentation(plan, made, sites)
-        + f"{named.text(restrict)};\n\n#if defined(__cplusplus)\n}}\n#endif\n"
+        + "".join(declared)
+        + "#if defined(__cplusplus)\n}\n#endif\n"
         + (f"#undef {restrict}\n" if uses_restrict else "")
         + "".join(f"#undef {line.split()[1]}\n" for line in c_types.splitlines())
         + f"\n#endif /* {guard} */\n"

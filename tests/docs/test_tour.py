@@ -119,6 +119,9 @@ CLAIMS = {
     "| for debugging, in compiled code too:":
         "loops/test_debug.py::test_what_does_not_hold_is_raised_with_the_line_the_text_and_the_values",
     "also in loops and branches |": "lang/test_variables.py::test_a_conditional_sum",
+    "one kernel for [several types](several-types.md)":
+        "generic/test_families.py::test_each_type_is_a_kernel_of_its_own",
+    "arrays of [any rank](several-types.md#any-rank)": "generic/test_families.py::test_of_any_rank",
     "| a branch;": "lang/test_language.py::test_branches_are_affine_or_computed",
     "| iterations in any order;": "lang/test_language.py::test_parallel_bands_reduce",
     "indices take `+ - * // %` and `.ceildiv` |":

@@ -185,6 +185,40 @@ def turned(p: Annotated[af.Array, af.f64[N, 2]], angle: Annotated[af.Scalar, af.
             p[i, row] = sum(matrix[row][k] * point[k] for k in range(2)) + matrix[row][2]
 
 
+T = af.dtypes("T", af.f32, af.f64)
+U = af.dtypes("U", af.i32, af.from_dtype(np.uint8))
+Numbers = Annotated[af.Array, T[N]]
+
+
+@af.kernel
+def several(a: Annotated[af.Scalar, T], x: Numbers, k: Annotated[af.Array, af.const(U[N])], y: Numbers) -> af.Array:
+    made = af.alloc(T[N])
+    total = af.var(T(0))
+    with af.for_(N) as i:
+        total += a * x[i]
+        with af.if_(x[i] > 0, T) as z:
+            af.yield_(T(k[i]))
+        with af.else_():
+            af.yield_(af.cast(k[i], T) if T.dtype == af.f64 else T(1))
+        y[i] = z + T(total)
+        made[i] = T.dtype(2) if T.kind == "float" else 0
+    assert_type(T(0), Scalar)
+    return made
+
+
+@af.kernel
+def of_a_union(x: Annotated[af.Array, af.f32[N] | af.f64[N]], a: Annotated[af.Scalar, af.f32 | af.f64]) -> None:
+    with af.elements(x) as e:
+        x[e] = a * x[e]
+        assert_type(e, tuple[Index, ...])
+
+
+@af.kernel
+def of_any_rank(x: Annotated[af.Array, af.f64[...]], y: Annotated[af.Array, af.strided(T[...])]) -> None:
+    with af.elements(x) as e:
+        y[e] = T(x[e])
+
+
 class Scale:
     """A kernel may be a method."""
 
@@ -224,4 +258,12 @@ def main() -> dict[str, object]:
     twice.interpret(x, y[:16])
     Scale().run.interpret(again)
     turned.interpret(np.ones((3, 2)), 0.5)
+    made = several.interpret(2.0, x, np.ones(16, "u1"), y[:16])
+    assert_type(made, np.ndarray[tuple[Any, ...], np.dtype[Any]])
+    several[af.f32, af.u8].interpret(2.0, x.astype("f4"), np.ones(16, "u1"), y=np.ones(16, "f4"))
+    af.Schedule(several["f64, i32"]).strip_mine("i", 4).kernel()
+    assert [kernel.name for kernel in of_a_union.optimize(threads=1).kernels] == ["of_a_union_f32", "of_a_union_f64"]
+    of_a_union.specialize(N=3).interpret(np.ones(3, "f4"), 2)
+    of_any_rank.interpret(np.ones((2, 3)), np.ones((3, 2), "f4").T)
+    of_any_rank[af.f32, 4].mlir()
     return {"c": c, "counts": counts, "grid": grid, "number": number, "table": table, "w": w, "z": z, "again": again}
