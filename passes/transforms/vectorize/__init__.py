@@ -32,6 +32,7 @@ from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
 from affdsl.passes.transforms.vectorize.lowers import by_lower_bounds
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
+from affdsl.passes.transforms.vectorize.short_integers import in_short_integers
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
 from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
@@ -221,7 +222,11 @@ def _prepared(
     function: Func, loop: affine.For, width: int, module: Module | None, *, reassociate: bool
 ) -> tuple[Func, affine.For, Dependences]:
     """The function, and the loop in it, without what lanes have no use for: counters, variables, loads done twice."""
-    for without in (lambda _, each: without_own_variables(each), without_idle_counters):
+    for without in (
+        lambda _, each: without_own_variables(each),
+        without_idle_counters,
+        lambda _, each: in_short_integers(each),
+    ):
         plain = without(function, loop)
         if plain is not loop:
             before, function, loop = function, replaced(function, loop, plain), plain

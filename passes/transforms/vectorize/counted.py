@@ -131,6 +131,8 @@ def _compared(condition: Value, made: Mapping[Value, Op]) -> int:
         match made.get(each):
             case arith.Compare(left=Value(type=IntegerType(width=bits) | FloatType(width=bits))):
                 most = max(most, bits)
+            case affine.Load(result=Value(type=type)) if type == I1:
+                most = max(most, BYTE.width)
             case arith.Binary(kind="andi" | "ori" | "xori", left=left, right=right):
                 waiting += (left, right)
             case arith.Constant():

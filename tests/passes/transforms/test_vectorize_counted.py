@@ -57,6 +57,17 @@ COUNTED = {
     %u = arith.select %e, %v, %t : i64
     affine.yield %u : i64""",
 }
+TRUE = """func.func @f(%A: memref<?xi1>, %r: memref<2xi64>, %n: index) {
+  %x = affine.load %r[0] : memref<2xi64>
+  %s = affine.for %i = 0 to %n iter_args(%t = %x) -> (i64) {
+    %c = affine.load %A[%i] : memref<?xi1>
+    %p = arith.extui %c : i1 to i64
+    %u = arith.addi %t, %p : i64
+    affine.yield %u : i64
+  }
+  affine.store %s, %r[1] : memref<2xi64>
+  return
+}"""
 OTHERS = {
     "other numbers": ("arith.constant 1 : i64", "arith.constant 3 : i64"),
     "what is read elsewhere": (
@@ -137,3 +148,14 @@ def test_a_count_beside_a_sum_goes_on_where_iterations_are_left_over():
         run(made, numbers, found, n)
         seen = numbers[: n // 2 + 9]
         assert list(found) == [7 + np.count_nonzero(seen < 2), 7 + seen.sum(dtype=int)], f"n = {n}"
+
+
+def test_truth_values_are_counted():
+    f = parse(TRUE).functions[0]
+    (loop,) = (op for op in walk(f) if isinstance(op, affine.For))
+    made = vectorize(f, loop.iv, 8, tail="masked")
+    assert [op.result.type.width for op in walk(made) if isinstance(op, vector.Reduction)] == [8, 8]
+    for n in (0, 1, 8, 29):
+        r = np.array([7, 0])
+        run(made, np.random.default_rng(n).random(n) < 0.4, r, n)
+        assert r[1] == 7 + np.count_nonzero(np.random.default_rng(n).random(n) < 0.4)
