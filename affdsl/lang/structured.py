@@ -1,0 +1,246 @@
+"""The body of a loop that is left early, in terms of branches: operations of the IR end where their blocks end.
+
+While a kernel is built, `break_()` and `continue_()` are marks at the end of a block. When their loop ends, what stands
+behind a branch with a mark in it goes into the other block of the branch, or into a branch on whether it was left:
+
+    if c: S; break          ->      goes_on = if c { S; yield false, s } else { T; yield goes_on, t }
+    T; yield t
+
+`goes_on` is a truth value that the loop carries, with s, which it carries for the user. An iteration in which it does not
+hold does nothing, and hands on what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from typing import TypeAlias
+
+from affdsl.frozen import FrozenValue
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.dialects import complex as complex_
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.location import Location
+from affdsl.ir.traverse import fresh, substitute, with_fields
+from affdsl.ir.types import I1, ComplexType, FloatType
+
+
+class Break(Op):
+    """A mark: leave the loop around."""
+
+    name = "break_"
+
+
+class Continue(Op):
+    """A mark: end this iteration of the loop around."""
+
+    name = "continue_"
+
+
+Mark: TypeAlias = Break | Continue
+Branch: TypeAlias = affine.If | scf.If
+_Yield: TypeAlias = type[affine.Yield] | type[scf.Yield]
+
+
+class Ends(FrozenValue):
+    """What a block yields: first some truth values, and then what it yields for the user."""
+
+    falls: tuple[Value, ...]
+    """The truth values where it ends behind its last operation,"""
+    broken: tuple[Value, ...]
+    """all of it where it ends with a break,"""
+    continued: tuple[Value, ...]
+    """and where it ends with a continue."""
+
+
+class Truths(FrozenValue):
+    """The values true and false, which are made before the loop."""
+
+    true: Value
+    false: Value
+
+
+def truths(location: Location) -> tuple[Truths, Block]:
+    """The values true and false, and what makes them."""
+    made = Truths(Value(I1, "goes_on", location), Value(I1, "left", location))
+    ops = (arith.Constant(made.true, True, location=location), arith.Constant(made.false, False, location=location))
+    return made, ops
+
+
+def ended(body: Block, ends: Ends, yields: _Yield, known: Truths) -> Block:
+    """A block without marks: all ways through it come to its end, and yield there what `ends` says."""
+    at = next((n for n, op in enumerate(body) if isinstance(op, Mark) or _marks(op)), None)
+    if at is None:
+        *before, last = body or (None,)
+        if isinstance(last, affine.Yield | scf.Yield):
+            return (*before, *_yielding(yields, (*ends.falls, *last.values), last.location))  # type: ignore[arg-type]
+        return (*body, *_yielding(yields, ends.falls, None))
+    before, op, rest = body[:at], body[at], body[at + 1 :]
+    if isinstance(op, Break):
+        return (*before, *rest, *_yielding(yields, ends.broken, op.location))
+    if isinstance(op, Continue):
+        return (*before, *rest, *_yielding(yields, ends.continued, op.location))
+    assert isinstance(op, Branch)
+    own = {value for inner in before for value in inner.defines()}
+    freed = tuple(x for x in rest if isinstance(x, memref.Dealloc) and x.memref in own)
+    rest = tuple(x for x in rest if x not in freed)
+    made = _choice(op, rest, ends, known)
+    return (*before, *made, *freed, *_yielding(yields, made[-1].results, op.location))
+
+
+def _choice(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Op, ...]:
+    """A branch with marks in it and what stands behind it; the last operation gives what the block yields."""
+    if _falls(op.then) and _falls(op.orelse):
+        return _guarded(op, rest, ends, known)
+    then, orelse = (_followed(block, op, rest) for block in (op.then, op.orelse))
+    return (_branch(op, then, orelse, ends, known),)
+
+
+def _followed(block: Block, op: Branch, rest: Block) -> Block:
+    """A block of a branch, and behind it what follows the branch, where it comes so far."""
+    if not _falls(block):
+        return block
+    *own, last = block or (None,)
+    if not op.results:
+        return (*block, *rest)
+    assert isinstance(last, affine.Yield | scf.Yield)
+    new: dict[Value, Term] = dict(zip(op.results, last.values, strict=True))
+    return (*own, *(substitute(x, new) for x in rest))  # type: ignore[arg-type]
+
+
+def _guarded(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Op, ...]:
+    """A branch that says whether it was left, and one on that around what stands behind it."""
+    both = {type(mark) for mark in _marks(op)} == {Break, Continue}
+    fillers = [_filler(result) for result in op.results]
+    filled = tuple(v for filler in fillers for v in filler.defines())
+    yes, no = known.true, known.false
+    inner = Ends((yes, yes)[: 1 + both], (no, no)[: 1 + both] + filled, (no, yes)[: 1 + both] + filled)
+    chosen = _branch(op, op.then, op.orelse, inner, known)
+    stays, *more = chosen.results[: 1 + both]
+    new: dict[Value, Term] = dict(zip(op.results, chosen.results[1 + both :], strict=True))
+    behind = ended(tuple(substitute(x, new) for x in rest), ends, scf.Yield, known)
+    left: Block
+    if both and ends.broken != ends.continued:
+        which = [_yielding(scf.Yield, values, op.location) for values in (ends.continued, ends.broken)]
+        inside = scf.If(more[0], *which, tuple(map(fresh, ends.broken)), location=op.location)
+        left = (inside, *_yielding(scf.Yield, inside.results, op.location))
+    else:
+        is_broken = any(isinstance(mark, Break) for mark in _marks(op))
+        left = _yielding(scf.Yield, ends.broken if is_broken else ends.continued, op.location)
+    guard = scf.If(stays, behind, left, tuple(map(fresh, _some(ends))), location=op.location)
+    return (*fillers, chosen, guard)
+
+
+def _branch(op: Branch, then: Block, orelse: Block, ends: Ends, known: Truths) -> Branch:
+    """The same branch, with both blocks ended."""
+    yields = affine.Yield if isinstance(op, affine.If) else scf.Yield
+    then, orelse = (ended(block, ends, yields, known) for block in (then, orelse))
+    return with_fields(op, then=then, orelse=orelse, results=tuple(map(fresh, _some(ends))), ends=())
+
+
+def _some(ends: Ends) -> tuple[Value, ...]:
+    """Values like those that blocks yield."""
+    return max(ends.continued, ends.broken, key=len)
+
+
+def _yielding(yields: _Yield, values: Sequence[Value], location: Location | None) -> Block:
+    return (yields(tuple(values), location=location),) if values else ()
+
+
+def _falls(block: Block) -> bool:
+    """Whether a way through a block comes to what follows it."""
+    for op in block:
+        if isinstance(op, Mark):
+            return False
+        if isinstance(op, Branch) and _marks(op) and not (_falls(op.then) or _falls(op.orelse)):
+            return False
+    return True
+
+
+def _marks(op: Op) -> list[Mark]:
+    """The marks in the blocks of a branch, which are those of the loop around."""
+    return list(_found(op)) if isinstance(op, Branch) else []
+
+
+def _found(op: Branch) -> Iterator[Mark]:
+    for inner in (*op.then, *op.orelse):
+        if isinstance(inner, Mark):
+            yield inner
+        elif isinstance(inner, Branch):
+            yield from _found(inner)
+
+
+def falls(op: Op) -> bool:
+    """Whether what stands behind an operation may run, as far as marks say."""
+    return not isinstance(op, Branch) or not _marks(op) or _falls(op.then) or _falls(op.orelse)
+
+
+def _filler(result: Value) -> Op:
+    """A number for what a branch gives, where it is left and nobody reads that."""
+    made = fresh(result)
+    match result.type:
+        case ComplexType():
+            return complex_.Constant(made, 0j)
+        case FloatType():
+            return arith.Constant(made, 0.0)
+        case type:
+            return arith.Constant(made, False if type == I1 else 0)
+
+
+class Early(FrozenValue):
+    """A loop that may end early, or iterations of which may."""
+
+    before: Block
+    """What stands before the loop,"""
+    inits: tuple[Value, ...]
+    """what it carries beside what it carries for the user, at first,"""
+    carried: tuple[Value, ...]
+    """and as its body knows it,"""
+    body: Block
+    """which has no marks any more."""
+
+
+def without_marks(body: Block, carried: tuple[Value, ...], words: Set[str], yields: _Yield, location: Location) -> Early:
+    """The body of a loop without marks, whose words are given: it carries whether it goes on, where one is break_."""
+    if not words:
+        return Early((), (), (), body)
+    known, made = truths(location)
+    if "break_" not in words:
+        return Early(made, (), (), ended(body, Ends((), (), carried), yields, known))
+    goes_on = Value(I1, "goes_on", location)
+    ends = Ends((goes_on,), (known.false, *carried), (goes_on, *carried))
+    return Early(made, (known.true,), (goes_on,), ended(body, ends, yields, known))
+
+
+def guarded(early: Early, carried: tuple[Value, ...], yields: _Yield, location: Location) -> Block:
+    """The body of a `for`, which does nothing in the iterations after the one that left it."""
+    if not early.carried:
+        return early.body
+    values = (*early.carried, *carried)
+    results = tuple(map(fresh, values))
+    inner = _ended_by(scf.Yield, early.body)
+    return (
+        scf.If(early.carried[0], inner, _yielding(scf.Yield, values, location), results, location=location),
+        *_yielding(yields, results, location),
+    )
+
+
+def _ended_by(yields: _Yield, body: Block) -> Block:
+    """The same block, in an operation of another dialect."""
+    *ops, last = body
+    assert isinstance(last, affine.Yield | scf.Yield)
+    return (*ops, yields(last.values, location=last.location))
+
+
+def unless_left(early: Early, before: Block, location: Location) -> tuple[Block, tuple[Value, ...]]:
+    """The condition of a `while`, which is not asked any more when an iteration has left it, and what it is given."""
+    if not early.carried:
+        return before, ()
+    *ops, condition = before
+    assert isinstance(condition, scf.Condition)
+    goes_on, holds = fresh(early.carried[0]), fresh(condition.condition, "holds")
+    asked, left = (scf.Yield((value,), location=location) for value in (condition.condition, goes_on))
+    return (
+        scf.If(goes_on, (*ops, asked), (left,), (holds,), location=location),
+        with_fields(condition, condition=holds, values=(goes_on, *condition.values)),
+    ), (goes_on,)
