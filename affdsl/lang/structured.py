@@ -13,6 +13,7 @@ hold does nothing, and hands on what it is given.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from itertools import zip_longest
 from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
@@ -51,6 +52,8 @@ class Ends(FrozenValue):
     """all of it where it ends with a break,"""
     continued: tuple[Value, ...]
     """and where it ends with a continue."""
+    hints: tuple[str, ...] = ()
+    """What the truth values are called."""
 
 
 class Truths(FrozenValue):
@@ -62,7 +65,7 @@ class Truths(FrozenValue):
 
 def truths(location: Location) -> tuple[Truths, Block]:
     """The values true and false, and what makes them."""
-    made = Truths(Value(I1, "goes_on", location), Value(I1, "left", location))
+    made = Truths(Value(I1, "", location), Value(I1, "", location))
     ops = (arith.Constant(made.true, True, location=location), arith.Constant(made.false, False, location=location))
     return made, ops
 
@@ -114,7 +117,7 @@ def _guarded(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Op, ..
     fillers = [_filler(result) for result in op.results]
     filled = tuple(v for filler in fillers for v in filler.defines())
     yes, no = known.true, known.false
-    inner = Ends((yes, yes)[: 1 + both], (no, no)[: 1 + both] + filled, (no, yes)[: 1 + both] + filled)
+    inner = Ends((yes, yes)[: 1 + both], (no, no)[: 1 + both] + filled, (no, yes)[: 1 + both] + filled, ("stays", "goes_on"))
     chosen = _branch(op, op.then, op.orelse, inner, known)
     stays, *more = chosen.results[: 1 + both]
     new: dict[Value, Term] = dict(zip(op.results, chosen.results[1 + both :], strict=True))
@@ -122,12 +125,12 @@ def _guarded(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Op, ..
     left: Block
     if both and ends.broken != ends.continued:
         which = [_yielding(scf.Yield, values, op.location) for values in (ends.continued, ends.broken)]
-        inside = scf.If(more[0], *which, tuple(map(fresh, ends.broken)), location=op.location)
+        inside = scf.If(more[0], *which, _results(ends), location=op.location)
         left = (inside, *_yielding(scf.Yield, inside.results, op.location))
     else:
         is_broken = any(isinstance(mark, Break) for mark in _marks(op))
         left = _yielding(scf.Yield, ends.broken if is_broken else ends.continued, op.location)
-    guard = scf.If(stays, behind, left, tuple(map(fresh, _some(ends))), location=op.location)
+    guard = scf.If(stays, behind, left, _results(ends), location=op.location)
     return (*fillers, chosen, guard)
 
 
@@ -135,12 +138,13 @@ def _branch(op: Branch, then: Block, orelse: Block, ends: Ends, known: Truths) -
     """The same branch, with both blocks ended."""
     yields = affine.Yield if isinstance(op, affine.If) else scf.Yield
     then, orelse = (ended(block, ends, yields, known) for block in (then, orelse))
-    return with_fields(op, then=then, orelse=orelse, results=tuple(map(fresh, _some(ends))), ends=())
+    return with_fields(op, then=then, orelse=orelse, results=_results(ends), ends=())
 
 
-def _some(ends: Ends) -> tuple[Value, ...]:
-    """Values like those that blocks yield."""
-    return max(ends.continued, ends.broken, key=len)
+def _results(ends: Ends) -> tuple[Value, ...]:
+    """What an operation gives whose blocks yield what `ends` says."""
+    some = max(ends.continued, ends.broken, key=len)
+    return tuple(fresh(value, hint) for value, hint in zip_longest(some, ends.hints[: len(some)], fillvalue=""))
 
 
 def _yielding(yields: _Yield, values: Sequence[Value], location: Location | None) -> Block:
@@ -208,7 +212,7 @@ def without_marks(body: Block, carried: tuple[Value, ...], words: Set[str], yiel
     if "break_" not in words:
         return Early(made, (), (), ended(body, Ends((), (), carried), yields, known))
     goes_on = Value(I1, "goes_on", location)
-    ends = Ends((goes_on,), (known.false, *carried), (goes_on, *carried))
+    ends = Ends((goes_on,), (known.false, *carried), (goes_on, *carried), ("goes_on",))
     return Early(made, (known.true,), (goes_on,), ended(body, ends, yields, known))
 
 

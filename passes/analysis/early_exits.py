@@ -1,0 +1,161 @@
+"""Loops that end early: which of the truth values that a loop carries says whether it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from affdsl.frozen import FrozenValue
+from affdsl.ir.core import Block, Op, Pure
+from affdsl.ir.dialects import affine, arith, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import users, walk
+from affdsl.ir.types import I1
+
+For = affine.For | scf.For
+
+
+class Exit(FrozenValue):
+    """How a loop ends early, as the language makes it and nothing has changed since.
+
+    The truth value is true at first, is read by what asks for it in each iteration and where blocks of branches end,
+    and by nobody after the loop.
+    """
+
+    position: int
+    """Which of the values that the loop carries it is."""
+    before: Block
+    """What is done before each iteration, and ends with the condition of a `while`; empty for a `for`."""
+    body: Block
+    """What is done in an iteration that comes so far; what it yields is what the loop carries."""
+    tails: frozenset[Op]
+    """The branches in the body behind which an iteration has nothing left to do, but to yield what they give."""
+
+
+def goes_on(loop: For, known: Mapping[Value, Op]) -> int | None:
+    """Which of the values that a loop carries says whether it goes on, if one does; `known` defines constants.
+
+    Where it does not hold, an iteration changes nothing, and hands on everything as it is. So the loop may end there.
+    """
+    return next((k for k, value in enumerate(loop.carried) if value.type == I1 and _stays(loop, k, known)), None)
+
+
+def exit_of(loop: For | scf.While, root: Op, known: Mapping[Value, Op]) -> Exit | None:
+    """How a loop in root ends early, if it does so in the form that the language makes.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> from affdsl.ir.traverse import definitions
+    >>> f = parse('''func.func @f(%n: index, %x: memref<?xi1>) -> index {
+    ...     %t = arith.constant true
+    ...     %zero = arith.constant 0 : index
+    ...     %r, %at = affine.for %i = 0 to %n iter_args(%on = %t, %k = %zero) -> (i1, index) {
+    ...         %s, %m = scf.if %on -> (i1, index) {
+    ...             %l = affine.load %x[%i] : memref<?xi1>
+    ...             scf.yield %l, %i : i1, index
+    ...         } else {
+    ...             scf.yield %on, %k : i1, index
+    ...         }
+    ...         affine.yield %s, %m : i1, index
+    ...     }
+    ...     return %at : index
+    ... }''').functions[0]
+    >>> exit_of(f.body[2], f, definitions(f)).position
+    0
+    """
+    if isinstance(loop, scf.While):
+        return _exit_of_while(loop, root, known)
+    at = goes_on(loop, known)
+    if at is None or len(loop.body) != 2:
+        return None
+    guard, last = loop.body
+    if not isinstance(guard, scf.If) or guard.condition is not loop.carried[at] or not _hands_on(last, guard.results):
+        return None
+    return _exit(loop, at, (), guard.then, [guard, *guard.orelse], root, known)
+
+
+def _exit_of_while(loop: scf.While, root: Op, known: Mapping[Value, Op]) -> Exit | None:
+    if len(loop.before) != 2:
+        return None
+    asks, last = loop.before
+    if not (isinstance(asks, scf.If) and isinstance(last, scf.Condition) and asks.results == (last.condition,)):
+        return None
+    if asks.condition not in loop.before_args or last.values != loop.before_args or len(asks.orelse) != 1:
+        return None
+    (left,) = asks.orelse
+    *ops, given = asks.then
+    if not isinstance(given, scf.Yield) or not _hands_on(left, None) or not _is(left.values[0], False, asks, known):
+        return None
+    at = loop.before_args.index(asks.condition)
+    before = (*ops, scf.Condition(given.values[0], last.values, location=last.location))
+    return _exit(loop, at, before, loop.after, [asks, left, last], root, known)
+
+
+def _exit(
+    loop: For | scf.While, at: int, before: Block, body: Block, askers: list[Op], root: Op, known: Mapping[Value, Op]
+) -> Exit | None:
+    """The exit of a loop by a truth value, unless somebody else reads it."""
+    result = loop.results[at]
+    arguments = [(loop.before_args[at], loop.after_args[at])] if isinstance(loop, scf.While) else [(loop.carried[at],)]
+    readers = users(loop)
+    asked = [op for value in arguments[0] for op in readers[value]]
+    tails, ends = _tails(body)
+    if any(op not in askers and op not in ends for op in asked) or not _is(loop.inits[at], True, None, known):
+        return None
+    if any(result in op.reads() for op in walk(root)):
+        return None
+    return Exit(at, before, body, frozenset(tails))
+
+
+def _tails(body: Block) -> tuple[list[Op], list[Op]]:
+    """The branches that a block ends with, if it yields what they give, and so on inside; and what yields in the end."""
+    if not body:
+        return [], []
+    *ops, last = body
+    branch = ops[-1] if ops else None
+    if isinstance(branch, affine.If | scf.If) and _hands_on(last, branch.results):
+        (some, ends), (more, others) = _tails(branch.then), _tails(branch.orelse)
+        return [branch, *some, *more], [*ends, *others]
+    return [], [last]
+
+
+def _hands_on(op: Op, values: tuple[Value, ...] | None) -> bool:
+    return isinstance(op, affine.Yield | scf.Yield) and (values is None or op.values == values)
+
+
+def _is(value: Value, truth: bool, guard: scf.If | None, known: Mapping[Value, Op]) -> bool:
+    """Whether a value is true, or false: as a constant, or in the other block of a branch that asks for it."""
+    if guard is not None and value is guard.condition:
+        return not truth
+    made = known.get(value)
+    return isinstance(made, arith.Constant) and made.value is truth
+
+
+def _stays(loop: For, at: int, known: Mapping[Value, Op]) -> bool:
+    """Whether an iteration in which a truth value does not hold changes nothing, and hands on all as it is."""
+    same: dict[Value, Value] = {}
+    no = loop.carried[at]
+
+    def meant(value: Value) -> Value:
+        found = same.get(value, value)
+        return no if found is not no and _is(found, False, None, known) else found
+
+    for op in loop.body:
+        match op:
+            case affine.Yield() | scf.Yield():
+                return tuple(map(meant, op.values)) == loop.carried
+            case scf.If() if meant(op.condition) is no:
+                *nothing, last = op.orelse or (None,)
+                if not all(isinstance(x, arith.Constant) for x in nothing):
+                    return False
+                if op.results:
+                    assert isinstance(last, scf.Yield)
+                    same.update(zip(op.results, map(meant, last.values), strict=True))
+            case affine.For() | scf.For():
+                inner = goes_on(op, known)
+                if inner is None or meant(op.inits[inner]) is not no:
+                    return False
+                same.update(zip(op.results, map(meant, op.inits), strict=True))
+            case Pure():
+                pass
+            case _:
+                return False
+    return False
