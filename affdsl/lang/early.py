@@ -87,7 +87,7 @@ def _left_by(word: str) -> OpenBlock:
     """The body of the loop that a word ends, or an iteration of it. Raises ProgramError where there is none."""
     builder = current()
     builder.require_reached()
-    around = next((block for block in reversed(builder.blocks) if not block.is_branch))
+    around = next(block for block in reversed(builder.blocks) if not block.is_branch)
     if not around.is_loop:
         in_it = f", in {around.what}" if around is not builder.blocks[0] else f" of kernel {builder.name}"
         called = "; a kernel that is called cannot end a loop of its caller: return a number, and ask for that there"

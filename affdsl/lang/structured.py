@@ -117,7 +117,9 @@ def _guarded(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Op, ..
     fillers = [_filler(result) for result in op.results]
     filled = tuple(v for filler in fillers for v in filler.defines())
     yes, no = known.true, known.false
-    inner = Ends((yes, yes)[: 1 + both], (no, no)[: 1 + both] + filled, (no, yes)[: 1 + both] + filled, ("stays", "goes_on"))
+    inner = Ends(
+        (yes, yes)[: 1 + both], (no, no)[: 1 + both] + filled, (no, yes)[: 1 + both] + filled, ("stays", "goes_on")
+    )
     chosen = _branch(op, op.then, op.orelse, inner, known)
     stays, *more = chosen.results[: 1 + both]
     new: dict[Value, Term] = dict(zip(op.results, chosen.results[1 + both :], strict=True))
@@ -204,7 +206,9 @@ class Early(FrozenValue):
     """which has no marks any more."""
 
 
-def without_marks(body: Block, carried: tuple[Value, ...], words: Set[str], yields: _Yield, location: Location) -> Early:
+def without_marks(
+    body: Block, carried: tuple[Value, ...], words: Set[str], yields: _Yield, location: Location
+) -> Early:
     """The body of a loop without marks, whose words are given: it carries whether it goes on, where one is break_."""
     if not words:
         return Early((), (), (), body)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Block, Op, Pure
+from affdsl.ir.core import Block, Nested, Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import users, walk
+from affdsl.ir.traverse import definitions, users, walk
 from affdsl.ir.types import I1
 
 For = affine.For | scf.For
@@ -154,8 +154,29 @@ def _stays(loop: For, at: int, known: Mapping[Value, Op]) -> bool:
                 if inner is None or meant(op.inits[inner]) is not no:
                     return False
                 same.update(zip(op.results, map(meant, op.inits), strict=True))
-            case Pure():
-                pass
-            case _:
+            case _ if not _only_reads(op):
                 return False
     return False
+
+
+def _only_reads(op: Op) -> bool:
+    """Whether nobody notices where an operation is not done: it computes, and may read."""
+    does = op.memory
+    return does is not None and not (does.writes or does.allocates or does.frees) and not isinstance(op, Nested)
+
+
+def early_loops(op: Op, root: Op) -> dict[For, int]:
+    """The `for` loops in an operation that may end early, itself included, and which value says whether they go on."""
+    loops = [inner for inner in walk(op) if isinstance(inner, For) and any(v.type == I1 for v in inner.carried)]
+    known = definitions(root) if loops else {}
+    found = ((loop, goes_on(loop, known)) for loop in loops)
+    return {loop: at for loop, at in found if at is not None}
+
+
+def by_break(loop: For, root: Op) -> str:
+    """What ends a loop early, in the words of the user: `break_ (line 7)`."""
+    known = definitions(root)
+    ends = (op for op in walk(loop) if isinstance(op, affine.Yield | scf.Yield))
+    left = (op.location for op in ends if any(_is(v, False, None, known) for v in op.values if v.type == I1))
+    lines = sorted({at.line for at in left if at is not None})
+    return f"break_ (line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))})" if lines else "break_"

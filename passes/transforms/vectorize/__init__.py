@@ -15,6 +15,7 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Time, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -201,6 +202,7 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
     require_lanes(loop, what, width)
+    require_to_end(loop, function, what, "all lanes would run until the last of them has left it")
     function, loop, dependences = _prepared(function, loop, width, module, reassociate=reassociate)
     require_carried(loop, what)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
