@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Nested, Op
@@ -12,6 +12,10 @@ from affdsl.ir.traverse import definitions, users, walk
 from affdsl.ir.types import I1
 
 For = affine.For | scf.For
+
+
+LEFT = "the loop may have ended before, by break_"
+"""Why it is not known whether an iteration of a loop that ends early does anything."""
 
 
 class Exit(FrozenValue):
@@ -180,3 +184,11 @@ def by_break(loop: For, root: Op) -> str:
     left = (op.location for op in ends if any(_is(v, False, None, known) for v in op.values if v.type == I1))
     lines = sorted({at.line for at in left if at is not None})
     return f"break_ (line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))})" if lines else "break_"
+
+
+def may_have_left(op: scf.If, around: Sequence[Op]) -> bool:
+    """Whether a branch asks whether the innermost loop around, the last one given, goes on."""
+    loop = around[-1] if around else None
+    if not isinstance(loop, For) or op.condition not in loop.carried:
+        return False
+    return _stays(loop, loop.carried.index(op.condition), {})
