@@ -46,7 +46,7 @@ def _check(node: ast.AST, source: Written, *, block: str | None, loop: bool) -> 
 def _early(word: str, block: str, node: ast.stmt, source: Written) -> ProgramError:
     advice = {
         "return": "return after all with-blocks; to carry a value out of a loop use iter_args and yield_",
-        "break": "to leave a loop of the kernel write affdsl.break_(), in the block of an affdsl.if_ where it depends on something",
+        "break": "to leave a loop of the kernel write affdsl.break_(), in the block of an affdsl.if_",
         "continue": "to skip the rest for some iterations write affdsl.continue_(), in the block of an affdsl.if_",
     }
     return problem(

@@ -6,14 +6,13 @@ behind a branch with a mark in it goes into the other block of the branch, or in
     if c: S; break          ->      goes_on = if c { S; yield false, s } else { T; yield goes_on, t }
     T; yield t
 
-`goes_on` is a truth value that the loop carries, with s, which it carries for the user. An iteration in which it does not
-hold does nothing, and hands on what it is given.
+`goes_on` is a truth value that the loop carries, with s, which it carries for the user. An iteration in which it does
+not hold does nothing, and hands on what it is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from itertools import zip_longest
 from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
@@ -55,6 +54,16 @@ class Ends(FrozenValue):
     hints: tuple[str, ...] = ()
     """What the truth values are called."""
 
+    def of(self, mark: Op) -> tuple[Value, ...]:
+        """What it yields where a mark ends it."""
+        return self.broken if isinstance(mark, Break) else self.continued
+
+    def results(self) -> tuple[Value, ...]:
+        """New values like those that it yields."""
+        values = max(self.continued, self.broken, key=len)
+        hints = (*self.hints[: len(values)], *[""] * (len(values) - len(self.hints)))
+        return tuple(fresh(value, hint) for value, hint in zip(values, hints, strict=True))
+
 
 class Truths(FrozenValue):
     """The values true and false, which are made before the loop."""
@@ -74,79 +83,63 @@ def ended(body: Block, ends: Ends, yields: _Yield, known: Truths) -> Block:
     """A block without marks: all ways through it come to its end, and yield there what `ends` says."""
     at = next((n for n, op in enumerate(body) if isinstance(op, Mark) or _marks(op)), None)
     if at is None:
-        *before, last = body or (None,)
-        if isinstance(last, affine.Yield | scf.Yield):
-            return (*before, *_yielding(yields, (*ends.falls, *last.values), last.location))  # type: ignore[arg-type]
-        return (*body, *_yielding(yields, ends.falls, None))
+        ops, values = _without_yield(body)
+        return (*ops, *_yielding(yields, (*ends.falls, *values), body[-1].location if body else None))
     before, op, rest = body[:at], body[at], body[at + 1 :]
-    if isinstance(op, Break):
-        return (*before, *rest, *_yielding(yields, ends.broken, op.location))
-    if isinstance(op, Continue):
-        return (*before, *rest, *_yielding(yields, ends.continued, op.location))
-    assert isinstance(op, Branch)
+    if not isinstance(op, Branch):
+        return (*before, *rest, *_yielding(yields, ends.of(op), op.location))
     own = {value for inner in before for value in inner.defines()}
     freed = tuple(x for x in rest if isinstance(x, memref.Dealloc) and x.memref in own)
     rest = tuple(x for x in rest if x not in freed)
-    made = _choice(op, rest, ends, known)
-    return (*before, *made, *freed, *_yielding(yields, made[-1].results, op.location))
-
-
-def _choice(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Op, ...]:
-    """A branch with marks in it and what stands behind it; the last operation gives what the block yields."""
     if _falls(op.then) and _falls(op.orelse):
-        return _guarded(op, rest, ends, known)
-    then, orelse = (_followed(block, op, rest) for block in (op.then, op.orelse))
-    return (_branch(op, then, orelse, ends, known),)
+        made, values = _guarded(op, rest, ends, known)
+    else:
+        chosen = _ended_branch(op, _followed(op.then, op, rest), _followed(op.orelse, op, rest), ends, known)
+        made, values = (chosen,), chosen.results
+    return (*before, *made, *freed, *_yielding(yields, values, op.location))
 
 
 def _followed(block: Block, op: Branch, rest: Block) -> Block:
     """A block of a branch, and behind it what follows the branch, where it comes so far."""
     if not _falls(block):
         return block
-    *own, last = block or (None,)
-    if not op.results:
-        return (*block, *rest)
-    assert isinstance(last, affine.Yield | scf.Yield)
-    new: dict[Value, Term] = dict(zip(op.results, last.values, strict=True))
-    return (*own, *(substitute(x, new) for x in rest))  # type: ignore[arg-type]
+    ops, values = _without_yield(block)
+    new: dict[Value, Term] = dict(zip(op.results, values, strict=True))
+    return (*ops, *(substitute(x, new) for x in rest))
 
 
-def _guarded(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Op, ...]:
-    """A branch that says whether it was left, and one on that around what stands behind it."""
-    both = {type(mark) for mark in _marks(op)} == {Break, Continue}
+def _guarded(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Block, tuple[Value, ...]]:
+    """A branch that says whether it was left, one on that around what stands behind it, and what that one gives."""
+    words = {type(mark) for mark in _marks(op)}
+    count = len(words)
     fillers = [_filler(result) for result in op.results]
     filled = tuple(v for filler in fillers for v in filler.defines())
     yes, no = known.true, known.false
-    inner = Ends(
-        (yes, yes)[: 1 + both], (no, no)[: 1 + both] + filled, (no, yes)[: 1 + both] + filled, ("stays", "goes_on")
-    )
-    chosen = _branch(op, op.then, op.orelse, inner, known)
-    stays, *more = chosen.results[: 1 + both]
-    new: dict[Value, Term] = dict(zip(op.results, chosen.results[1 + both :], strict=True))
+    inner = Ends((yes, yes)[:count], ((no, no)[:count] + filled), ((no, yes)[:count] + filled), ("stays", "goes_on"))
+    chosen = _ended_branch(op, op.then, op.orelse, inner, known)
+    new: dict[Value, Term] = dict(zip(op.results, chosen.results[count:], strict=True))
     behind = ended(tuple(substitute(x, new) for x in rest), ends, scf.Yield, known)
-    left: Block
-    if both and ends.broken != ends.continued:
-        which = [_yielding(scf.Yield, values, op.location) for values in (ends.continued, ends.broken)]
-        inside = scf.If(more[0], *which, _results(ends), location=op.location)
-        left = (inside, *_yielding(scf.Yield, inside.results, op.location))
+    continued, broken = (_yielding(scf.Yield, values, op.location) for values in (ends.continued, ends.broken))
+    if count == 1:
+        left = broken if Break in words else continued
     else:
-        is_broken = any(isinstance(mark, Break) for mark in _marks(op))
-        left = _yielding(scf.Yield, ends.broken if is_broken else ends.continued, op.location)
-    guard = scf.If(stays, behind, left, _results(ends), location=op.location)
-    return (*fillers, chosen, guard)
+        which = scf.If(chosen.results[1], continued, broken, ends.results(), location=op.location)
+        left = (which, *_yielding(scf.Yield, which.results, op.location))
+    guard = scf.If(chosen.results[0], behind, left, ends.results(), location=op.location)
+    return (*fillers, chosen, guard), guard.results
 
 
-def _branch(op: Branch, then: Block, orelse: Block, ends: Ends, known: Truths) -> Branch:
-    """The same branch, with both blocks ended."""
+def _ended_branch(op: Branch, then: Block, orelse: Block, ends: Ends, known: Truths) -> Branch:
+    """A branch like another one, of two blocks that are ended."""
     yields = affine.Yield if isinstance(op, affine.If) else scf.Yield
     then, orelse = (ended(block, ends, yields, known) for block in (then, orelse))
-    return with_fields(op, then=then, orelse=orelse, results=_results(ends), ends=())
+    return with_fields(op, then=then, orelse=orelse, results=ends.results(), ends=())
 
 
-def _results(ends: Ends) -> tuple[Value, ...]:
-    """What an operation gives whose blocks yield what `ends` says."""
-    some = max(ends.continued, ends.broken, key=len)
-    return tuple(fresh(value, hint) for value, hint in zip_longest(some, ends.hints[: len(some)], fillvalue=""))
+def _without_yield(block: Block) -> tuple[Block, tuple[Value, ...]]:
+    """The operations of a block, and what it yields."""
+    last = block[-1] if block else None
+    return (block[:-1], last.values) if isinstance(last, affine.Yield | scf.Yield) else (block, ())
 
 
 def _yielding(yields: _Yield, values: Sequence[Value], location: Location | None) -> Block:

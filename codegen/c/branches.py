@@ -52,7 +52,7 @@ def branch(c: Context, op: affine.If | scf.If) -> None:
 
 
 def last_branch(c: Context, op: affine.If | scf.If) -> None:
-    """A branch behind which an iteration of a loop that may end early has nothing to do: `if (c) { ...; break; } ...`"""
+    """The last branch of an iteration of a loop that may end early: `if (condition) { ...; break; } ...`"""
     target = c.targets[-1]
     condition = all_hold(c, op) if isinstance(op, affine.If) else c.values.of(op.condition)
     c.values.name_readers(effects(op, c.plan, c.plans))

@@ -86,7 +86,11 @@ def _exit_of_while(loop: scf.While, root: Op, known: Mapping[Value, Op]) -> Exit
         return None
     (left,) = asks.orelse
     *ops, given = asks.then
-    if not isinstance(given, scf.Yield) or not _hands_on(left, None) or not _is(left.values[0], False, asks, known):
+    if (
+        not isinstance(given, scf.Yield)
+        or not isinstance(left, scf.Yield)
+        or not _is(left.values[0], False, asks, known)
+    ):
         return None
     at = loop.before_args.index(asks.condition)
     before = (*ops, scf.Condition(given.values[0], last.values, location=last.location))
@@ -110,7 +114,7 @@ def _exit(
 
 
 def _tails(body: Block) -> tuple[list[Op], list[Op]]:
-    """The branches that a block ends with, if it yields what they give, and so on inside; and what yields in the end."""
+    """The branches that a block ends with, if it yields what they give, and so on inside; and what ends them."""
     if not body:
         return [], []
     *ops, last = body
@@ -121,8 +125,8 @@ def _tails(body: Block) -> tuple[list[Op], list[Op]]:
     return [], [last]
 
 
-def _hands_on(op: Op, values: tuple[Value, ...] | None) -> bool:
-    return isinstance(op, affine.Yield | scf.Yield) and (values is None or op.values == values)
+def _hands_on(op: Op, values: tuple[Value, ...]) -> bool:
+    return isinstance(op, affine.Yield | scf.Yield) and op.values == values
 
 
 def _is(value: Value, truth: bool, guard: scf.If | None, known: Mapping[Value, Op]) -> bool:

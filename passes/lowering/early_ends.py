@@ -77,7 +77,7 @@ def _ending(op: scf.For, at: int) -> scf.While:
 def _body(op: scf.For, at: int) -> Block:
     """What an iteration does, if the loop goes on: then a branch that asks for that is its first block."""
     *before, last = op.body
-    if len(before) == 1 and isinstance(guard := before[0], scf.If) and guard.condition is op.carried[at]:
-        if isinstance(last, scf.Yield) and last.values == guard.results:
-            return guard.then
-    return op.body
+    guard = before[0] if len(before) == 1 else None
+    if not isinstance(guard, scf.If) or guard.condition is not op.carried[at] or not isinstance(last, scf.Yield):
+        return op.body
+    return guard.then if last.values == guard.results else op.body

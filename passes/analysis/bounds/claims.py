@@ -95,6 +95,7 @@ class Demand(Frozen):
     def from_data(self) -> tuple[str, ...]:
         """Why data decides whether it runs; not that a loop may have ended before, which no access may count on."""
         return tuple(reason for reason in self.domain.unknown if reason != LEFT)
+
     divisions: tuple[Division, ...] = ()
     """As they are written, where the operation divides: one for each claim."""
     downward: Mapping[Value, Affine] = field(default_factory=dict, compare=False)
