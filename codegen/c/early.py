@@ -30,11 +30,17 @@ def leave(c: Context, goes_on: Value, target: Target) -> None:
     """Leave the loop here, unless a truth value holds."""
     if goes_on in target.holding or truth(c, goes_on):
         return
+    assert target.left is not None
+    name = target.names[target.left]
     if truth(c, goes_on) is False:
         c.heap.leave(target.depth)
+        if name:
+            c.lines.add(f"{name} = false;")
         c.lines.add("break;")
         return
-    with c.lines.block(f"if ({invert(c.values.of(goes_on))})"):
+    if name:
+        c.lines.add(f"{name} = {c.values.of(goes_on)};")
+    with c.lines.block(f"if (!{c.lines.read(name)})" if name else f"if ({invert(c.values.of(goes_on))})"):
         c.heap.free_from(target.depth)
         c.lines.add("break;")
 

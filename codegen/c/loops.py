@@ -52,12 +52,12 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
         upper, step = only_forward(c, lower, upper, step, op.step, op.iv)
         bounds = [c.values.resolve(op.lower)], [c.values.resolve(op.upper)]
     early = exit_of(op, c.plan.func, c.definitions)
-    names = carry(c, op.inits, op.carried, op.results, None if early is None else early.position)
+    names = carry(c, op.inits, op.carried, op.results, None if early is None or early.is_read else early.position)
     c.values.name_readers(written)
     hint = op.iv.hint or c.values.counter
     upper, step = c.values.lasting(upper, written, f"{hint}_end"), c.values.lasting(step, written, f"{hint}_step")
     iv = c.lines.counter(op.iv.hint, c.values.counter)
-    also = goes_on(op, c.definitions) if early is None else None
+    also = goes_on(op, c.definitions) if early is None else early.position if early.may_not_begin else None
     c.lines.loop(iv, lower, upper.at(ADD), step.text, "" if also is None else c.lines.read(names[also]))
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
@@ -122,7 +122,9 @@ def while_loop(c: Context, op: scf.While) -> None:
     written = effects(op, c.plan, c.plans)
     early = exit_of(op, c.plan.func, c.definitions)
     if _keeps_its_state(op):
-        names = carry(c, op.inits, op.before_args, op.results, None if early is None else early.position)
+        names = carry(
+            c, op.inits, op.before_args, op.results, None if early is None or early.is_read else early.position
+        )
         for argument, name in zip(op.after_args, names, strict=True):
             if name:
                 c.values.variable(argument, name)

@@ -21,8 +21,7 @@ LEFT = "the loop may have ended before, by break_"
 class Exit(FrozenValue):
     """How a loop ends early, as the language makes it and nothing has changed since.
 
-    The truth value is true at first, is read by what asks for it in each iteration and where blocks of branches end,
-    and by nobody after the loop.
+    In the loop the truth value is read by what asks for it in each iteration, and where blocks of branches end.
     """
 
     position: int
@@ -33,6 +32,10 @@ class Exit(FrozenValue):
     """What is done in an iteration that comes so far; what it yields is what the loop carries."""
     tails: frozenset[Op]
     """The branches in the body behind which an iteration has nothing left to do, but to yield what they give."""
+    is_read: bool = False
+    """Whether somebody asks after the loop how it ended, or before it whether it begins."""
+    may_not_begin: bool = False
+    """Whether it is not known that it begins."""
 
 
 def goes_on(loop: For, known: Mapping[Value, Op]) -> int | None:
@@ -68,12 +71,12 @@ def exit_of(loop: For | scf.While, root: Op, known: Mapping[Value, Op]) -> Exit 
     if isinstance(loop, scf.While):
         return _exit_of_while(loop, root, known)
     at = goes_on(loop, known)
-    if at is None or len(loop.body) != 2:
+    if at is None or len(loop.body) < 2:
         return None
-    guard, last = loop.body
+    *always, guard, last = loop.body
     if not isinstance(guard, scf.If) or guard.condition is not loop.carried[at] or not _hands_on(last, guard.results):
         return None
-    return _exit(loop, at, (), guard.then, [guard, *guard.orelse], root, known)
+    return _exit(loop, at, (), (*always, *guard.then), [guard, *guard.orelse], root, known)
 
 
 def _exit_of_while(loop: scf.While, root: Op, known: Mapping[Value, Op]) -> Exit | None:
@@ -100,17 +103,16 @@ def _exit_of_while(loop: scf.While, root: Op, known: Mapping[Value, Op]) -> Exit
 def _exit(
     loop: For | scf.While, at: int, before: Block, body: Block, askers: list[Op], root: Op, known: Mapping[Value, Op]
 ) -> Exit | None:
-    """The exit of a loop by a truth value, unless somebody else reads it."""
-    result = loop.results[at]
+    """The exit of a loop by a truth value, unless somebody else in the loop reads it."""
     arguments = [(loop.before_args[at], loop.after_args[at])] if isinstance(loop, scf.While) else [(loop.carried[at],)]
     readers = users(loop)
     asked = [op for value in arguments[0] for op in readers[value]]
     tails, ends = _tails(body)
-    if any(op not in askers and op not in ends for op in asked) or not _is(loop.inits[at], True, None, known):
+    may_not_begin = not _is(loop.inits[at], True, None, known)
+    if any(op not in askers and op not in ends for op in asked) or (may_not_begin and isinstance(loop, scf.While)):
         return None
-    if any(result in op.reads() for op in walk(root)):
-        return None
-    return Exit(at, before, body, frozenset(tails))
+    is_read = may_not_begin or any(loop.results[at] in op.reads() for op in walk(root))
+    return Exit(at, before, body, frozenset(tails), is_read, may_not_begin)
 
 
 def _tails(body: Block) -> tuple[list[Op], list[Op]]:
@@ -133,6 +135,11 @@ def _is(value: Value, truth: bool, guard: scf.If | None, known: Mapping[Value, O
     """Whether a value is true, or false: as a constant, or in the other block of a branch that asks for it."""
     if guard is not None and value is guard.condition:
         return not truth
+    return is_constant(value, truth, known)
+
+
+def is_constant(value: Value, truth: bool, known: Mapping[Value, Op]) -> bool:
+    """Whether a value is a truth that is known."""
     made = known.get(value)
     return isinstance(made, arith.Constant) and made.value is truth
 
@@ -162,12 +169,12 @@ def _stays(loop: For, at: int, known: Mapping[Value, Op]) -> bool:
                 if inner is None or meant(op.inits[inner]) is not no:
                     return False
                 same.update(zip(op.results, map(meant, op.inits), strict=True))
-            case _ if not _only_reads(op):
+            case _ if not only_reads(op):
                 return False
     return False
 
 
-def _only_reads(op: Op) -> bool:
+def only_reads(op: Op) -> bool:
     """Whether nobody notices where an operation is not done: it computes, and may read."""
     does = op.memory
     return does is not None and not (does.writes or does.allocates or does.frees) and not isinstance(op, Nested)

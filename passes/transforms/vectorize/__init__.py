@@ -14,6 +14,7 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Time, text_time
@@ -33,6 +34,7 @@ from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
 from affdsl.passes.transforms.vectorize.lowers import by_lower_bounds
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
+from affdsl.passes.transforms.vectorize.searches import VECTORS, in_blocks
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
 from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
@@ -202,10 +204,22 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
     require_lanes(loop, what, width)
+    if loop in early_loops(loop, function):
+        return _search(function, loop, width, module, what)
     require_to_end(loop, function, what, "all lanes would run until the last of them has left it")
     function, loop, dependences = _prepared(function, loop, width, module, reassociate=reassociate)
     require_carried(loop, what)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
+
+
+def _search(function: Func, loop: affine.For, width: int, module: Module | None, what: str) -> Func:
+    """A loop that ends early, and does nothing else, in blocks that vectors look through."""
+    plain = loaded_before_conditions(loop, Dependences(function, module).accesses, module)
+    made = function if plain is loop else replaced(function, loop, plain)
+    blocks = in_blocks(made, plain, VECTORS * width, what)
+    made = replaced(made, plain, *blocks.ops)
+    around = module if module is None else instead(module, function, made)
+    return _of_loop(made, blocks.asking, width, "scalar", around, reassociate=False)
 
 
 def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -> bool:
