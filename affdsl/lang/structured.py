@@ -119,7 +119,8 @@ def _guarded(op: Branch, rest: Block, ends: Ends, known: Truths) -> tuple[Block,
     chosen = _ended_branch(op, op.then, op.orelse, inner, known)
     new: dict[Value, Term] = dict(zip(op.results, chosen.results[count:], strict=True))
     behind = ended(tuple(substitute(x, new) for x in rest), ends, scf.Yield, known)
-    continued, broken = (_yielding(scf.Yield, values, op.location) for values in (ends.continued, ends.broken))
+    place = next((mark.location for mark in _marks(op) if isinstance(mark, Break)), op.location)
+    continued, broken = (_yielding(scf.Yield, values, place) for values in (ends.continued, ends.broken))
     if count == 1:
         left = broken if Break in words else continued
     else:

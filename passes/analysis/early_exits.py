@@ -8,6 +8,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Nested, Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.expr import Value
+from affdsl.ir.location import Location
 from affdsl.ir.traverse import definitions, users, walk
 from affdsl.ir.types import I1
 
@@ -191,10 +192,23 @@ def early_loops(op: Op, root: Op) -> dict[For, int]:
 def by_break(loop: For, root: Op) -> str:
     """What ends a loop early, in the words of the user: `break_ (line 7)`."""
     known = definitions(root)
-    ends = (op for op in walk(loop) if isinstance(op, affine.Yield | scf.Yield))
-    left = (op.location for op in ends if any(_is(v, False, None, known) for v in op.values if v.type == I1))
-    lines = sorted({at.line for at in left if at is not None})
+    at = goes_on(loop, known)
+    places = _left_at(loop.body, at, known) if at is not None else []
+    lines = sorted({place.line for place in places})
     return f"break_ (line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))})" if lines else "break_"
+
+
+def _left_at(block: Block, at: int, known: Mapping[Value, Op]) -> list[Location]:
+    """Where it is decided that a block yields false, in a place."""
+    last = block[-1] if block else None
+    if not isinstance(last, affine.Yield | scf.Yield):
+        return []
+    value = last.values[at]
+    made = known.get(value)
+    if isinstance(made, affine.If | scf.If):
+        position = made.results.index(value)
+        return [place for inner in (made.then, made.orelse) for place in _left_at(inner, position, known)]
+    return [last.location] if is_constant(value, False, known) and last.location is not None else []
 
 
 def may_have_left(op: scf.If, around: Sequence[Op]) -> bool:

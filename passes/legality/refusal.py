@@ -77,6 +77,8 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         self.op = op
         self.what = what
         self.violation = violation
+        self.may_be_for_sizes = violation is not None
+        """Whether it may be legal for the sizes alone that calls accept."""
         self.alternative = str(alternative)
         self.proposal = alternative if isinstance(alternative, Proposal) else None
         self.candidates = candidates
@@ -118,6 +120,7 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
             message=message,
         )
         made.request = self.request
+        made.may_be_for_sizes = self.may_be_for_sizes
         made.alternative = words or made.alternative
         return made
 

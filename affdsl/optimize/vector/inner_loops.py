@@ -37,7 +37,7 @@ from affdsl.optimize.repeated import share_done_again
 from affdsl.optimize.size import require_room
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError, in_one_line
-from affdsl.optimize.vector import searches, store_forwarding, superword
+from affdsl.optimize.vector import store_forwarding, superword
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
@@ -75,7 +75,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if nest.has_vectors:
         raise UnfitError("it has vectors already")
-    if searches.is_early(nest):
+    if nest.ends_early:
         raise UnfitError("")
     if (most := counts_inside(s, nest.loops[0])[nest.innermost.iv].high) is not None and most <= FEW:
         raise UnfitError(TOO_SHORT)

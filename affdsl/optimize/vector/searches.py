@@ -10,14 +10,8 @@ from affdsl.ir.types import FloatType, IntegerType
 from affdsl.optimize.nests import Nest, bits_in_register, is_lane_by_lane
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
-from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.transforms.vectorize.searches import VECTORS
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-
-
-def is_early(nest: Nest) -> bool:
-    """Whether the innermost loop of a nest may end early."""
-    return nest.innermost in early_loops(nest.innermost, nest.function)
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -25,7 +19,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
     Raises UnfitError.
     """
-    if not is_early(nest):
+    if not nest.ends_early:
         raise UnfitError("")
     name, lanes = nest.name(nest.innermost), _lanes(nest, options)
     made = copy(s)

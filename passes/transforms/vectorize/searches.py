@@ -106,14 +106,16 @@ class _Question:
 
     def _take(self, ops: list[Op]) -> None:
         for op in ops:
+            if not only_reads(op):
+                raise self._refused(f"one that does not leave it does something: {op_name(op)} at {op.location}")
+        for op in ops:
             if op in self._first:  # before the loop asks whether it goes on: for all iterations
                 pass
-            elif not only_reads(op):
-                raise self._refused(f"one that does not leave it does something: {op_name(op)} at {op.location}")
             elif op.memory is None or op.memory.reads:
-                raise self._refused(
-                    f"what it loads (at {op.location}) may be outside of its array, or is stored to when it leaves"
-                )
+                why = f"what it loads (at {op.location}) may be outside of its array, or is stored to when it leaves"
+                error = self._refused(why)
+                error.may_be_for_sizes = True
+                raise error
             self.ops.append(op)
 
     def _either(self, condition: Value, then: Value | bool, orelse: Value | bool) -> Value | bool:
