@@ -73,6 +73,10 @@ def vectorize(
     Where an element that one iteration stores is accessed by others, the loop is split at that iteration, if it is one:
     those before it and those behind it are two loops on vectors.
 
+    A loop that ends early, and whose iterations do nothing unless they end it, is looked through in blocks of four
+    vectors: the block with an iteration that would leave runs as it was written. What it loads has to be inside of its
+    array for all iterations; iterations that are left over run one by one.
+
     Several perfectly nested loops together are the dimensions of vectors, in the order in which they are given: a box
     of iterations runs at once. Accesses are transfers, along the dimensions of the array that the loops run along:
     also transposed, and with one element for all lanes of a dimension. Loops inside may carry values; those that are
