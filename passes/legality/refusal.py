@@ -62,6 +62,9 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
     reverse loop i | flow
     """
 
+    may_be_for_sizes = False
+    """Whether no dependence is in the way, and it may still be legal for the sizes alone that calls accept."""
+
     def __init__(
         self,
         op: Op,
@@ -77,8 +80,6 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         self.op = op
         self.what = what
         self.violation = violation
-        self.may_be_for_sizes = violation is not None
-        """Whether it may be legal for the sizes alone that calls accept."""
         self.alternative = str(alternative)
         self.proposal = alternative if isinstance(alternative, Proposal) else None
         self.candidates = candidates
@@ -120,7 +121,8 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
             message=message,
         )
         made.request = self.request
-        made.may_be_for_sizes = self.may_be_for_sizes
+        if self.may_be_for_sizes:
+            made.may_be_for_sizes = True
         made.alternative = words or made.alternative
         return made
 
