@@ -224,6 +224,14 @@ def test_optimize_looks_through_blocks_and_says_so():
     made = first_above.optimize()
     assert "i searches, " in str(made.explain())
     assert any(isinstance(op, affine.VectorLoad) for op in walk(made.func))
+
+    @af.kernel
+    def short(x: af.f64[N, 5], first: af.i64[N]):
+        with af.for_(N) as i, af.for_(5) as k, af.if_(x[i, k] > 0):
+            first[i] = af.i64(k)
+            af.break_()
+
+    assert "k searches" not in str(short.optimize().explain()), "less than one block"
     for way in WAYS[:2]:
         x = np.linspace(0, 1, 1000)
         assert way(made)(x, 0.7) == 700

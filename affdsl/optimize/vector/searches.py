@@ -7,7 +7,7 @@ from copy import copy
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType
-from affdsl.optimize.nests import Nest, bits_in_register, is_lane_by_lane
+from affdsl.optimize.nests import Nest, bits_in_register, counts_inside, is_lane_by_lane
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.transforms.vectorize.searches import VECTORS
@@ -22,6 +22,9 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if not nest.ends_early:
         raise UnfitError("")
     name, lanes = nest.name(nest.innermost), _lanes(nest, options)
+    runs = counts_inside(s, nest.loops[0])[nest.innermost.iv].high
+    if runs is not None and runs < VECTORS * lanes:
+        raise UnfitError(f"it runs {runs} times at most, and a block of vectors has {VECTORS * lanes} elements")
     made = copy(s)
     try:
         made.vectorize(name, lanes)
