@@ -68,6 +68,8 @@ from .lang.dtypes import u8 as u8
 from .lang.dtypes import u16 as u16
 from .lang.dtypes import u32 as u32
 from .lang.dtypes import u64 as u64
+from .lang.early import break_ as break_
+from .lang.early import continue_ as continue_
 from .lang.elementary import abs as abs
 from .lang.elementary import acos as acos
 from .lang.elementary import acosh as acosh

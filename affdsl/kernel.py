@@ -678,7 +678,8 @@ class Kernel(_Called[P, R]):
         """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.
 
         Where MLIR leaves a result open, as that of a division by 0, and the operands are not proved to be harmless, it
-        has guards; vectors of arrays with any strides are transfers.
+        has guards; vectors of arrays with any strides are transfers. A loop that may end early (`break_`) is an
+        `scf.while`, which is none of affine.
 
         Parameters
         ----------

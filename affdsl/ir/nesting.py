@@ -22,14 +22,14 @@ def levels_of(op: Op) -> int:
     return int(bool(roles(type(op)).regions) and not isinstance(op, _COUNTLESS))
 
 
-def is_too_deep(root: Op) -> bool:
-    """Whether more loops and branches are inside each other in a function.
+def is_too_deep(root: Op, around: int = 0) -> bool:
+    """Whether more loops and branches are inside each other in a function, or in an operation that has some around.
 
     >>> from affdsl.mlir.readers import parse
     >>> is_too_deep(parse("func.func @f() { affine.for %i = 0 to 8 { affine.for %j = 0 to 8 {} } return }"))
     False
     """
-    waiting = [(root, 0)]
+    waiting = [(root, around)]
     while waiting:
         op, around = waiting.pop()
         inside = around + levels_of(op)

@@ -85,7 +85,8 @@ class WithBlock(ABC, Generic[Bound]):
                 ProgramError,
                 f"a return, break or continue leaves {self.opened.what}",
                 "the block runs once, while the kernel is built, for all of its iterations: what follows would be lost",
-                "put a return after all with-blocks; to skip the rest for some iterations use affdsl.if_",
+                "put a return after all with-blocks; affdsl.break_() and affdsl.continue_(), in the block of an "
+                "affdsl.if_, end a loop of the kernel, or one of its iterations",
             )
 
     def __iter__(self) -> NoReturn:
@@ -137,6 +138,7 @@ def yield_(*values: Operand | Sequence[Operand]) -> None:
     3.5
     """
     block = current().block
+    current().require_reached()
     if block.yielded is not None:
         raise problem(ProgramError, f"{block.what} yields twice; yield_ once, as the last thing in the block")
     if len(current().blocks) == 1 or not block.yields:
@@ -168,8 +170,8 @@ def _converted(x: object, dtype: DType | Vector, block: OpenBlock) -> Value:
 
 
 def yielded_values(block: OpenBlock) -> tuple[Value, ...]:
-    """What the block yielded. Raises ProgramError where it must yield and did not."""
-    if block.yields and block.yielded is None:
+    """What the block yielded. Raises ProgramError where it must yield and did not, nor ended before."""
+    if block.yields and block.yielded is None and block.ended is None:
         types = ", ".join(d.describe() if isinstance(d, Vector) else str(d) for d in block.yields)
         raise problem(
             ProgramError,

@@ -19,6 +19,7 @@ from affdsl.lang.dtypes import DType, bool_
 from affdsl.lang.indices import Condition, require_known
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem
+from affdsl.lang.structured import falls
 from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.type_variables import DTypes, being_made
 
@@ -101,7 +102,8 @@ class if_(WithBlock[Bound]):  # noqa: N801
         """What will be the results."""
         self.hints = names if len(names) == len(self.results) else ("",) * len(self.results)
         self.outcomes = tuple(Scalar(None, dtype) for dtype in self.results)
-        current().open("the branch").yields = self.results
+        block = current().open("the branch")
+        block.yields, block.is_branch = self.results, True
         return None if not self.outcomes else self.outcomes[0] if len(self.outcomes) == 1 else self.outcomes
 
     def end(self) -> None:
@@ -124,10 +126,13 @@ class if_(WithBlock[Bound]):  # noqa: N801
 
     def finish(self) -> None:
         """The open block is what runs where no condition holds: emit the whole branch."""
+        last = current().block
         orelse = _ended(self.arms[-1].condition, self.location)
         self._take_back()
         op = self._operation(orelse)
         current().emit(op)
+        if not falls(op):
+            current().block.ended = last.ended
         for outcome, result in zip(self.outcomes, op.results, strict=True):
             outcome.bind(result)
 
@@ -225,7 +230,7 @@ class elif_(_Further):  # noqa: N801
         self.before = tuple(outer.ops[self.branch.place :])
         made = current().withdraw(self.branch.place)
         block = current().open("the elif_", made, len(self.branch.arms))
-        block.yields = self.branch.results
+        block.yields, block.is_branch = self.branch.results, True
 
     def end(self) -> None:
         """Emit the branch with one more condition."""
@@ -292,7 +297,8 @@ class else_(_Further):  # noqa: N801
         if len(current().block.ops) > self.branch.place:
             current().block.last_closed = None
             self._branch()
-        current().open("the else_", more=len(self.branch.arms) - 1).yields = self.branch.results
+        block = current().open("the else_", more=len(self.branch.arms) - 1)
+        block.yields, block.is_branch = self.branch.results, True
 
     def end(self) -> None:
         """Emit the whole branch."""

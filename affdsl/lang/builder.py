@@ -49,6 +49,14 @@ class OpenBlock:
     """The element types of what the block must yield."""
     is_parallel: bool = False
     """Whether its iterations may run at once."""
+    is_loop: bool = False
+    """Whether it is the body of a loop, which `break_` and `continue_` may end."""
+    is_branch: bool = False
+    """Whether it is a block of a branch, with which they end what is around."""
+    exits: set[str] = field(default_factory=set)
+    """The words that end it, or its loop from inside of it, early."""
+    ended: tuple[str, Location] | None = None
+    """The word that ended it, and where: what stands behind that would never run."""
     last_closed: object = None
     """The branch that ended just before, which an `elif_` or `else_` may follow."""
     awaiting: Location | None = None
@@ -91,6 +99,7 @@ class Builder:
 
     def emit(self, op: Op) -> None:
         """Append op to the innermost block; what it reads must be usable here."""
+        self.require_reached()
         if not _only_computes(op):  # a condition of an elif_ may
             self.require_complete()
         for value in op.reads():
@@ -148,6 +157,18 @@ class Builder:
                 location=self.block.awaiting,
             )
 
+    def require_reached(self) -> None:
+        """Raise ProgramError if a break_ or continue_ has ended the innermost block."""
+        if self.block.ended is None:
+            return
+        word, location = self.block.ended
+        raise problem(
+            ProgramError,
+            f"what stands behind {word}() of line {location.line} would never run",
+            f"{word}() ends {self.block.what} there, as Python's {word.rstrip('_')} would",
+            f"write {word}() last, in the block of an affdsl.if_ where it depends on something, or remove what follows",
+        )
+
     def require_entered(self) -> None:
         """Raise ProgramError if a loop or branch was made in the innermost block and never became a with-block."""
         for what, location in self.block.unentered.values():
@@ -160,6 +181,7 @@ class Builder:
 
     def open(self, what: str, values: Iterable[Value] = (), more: int = 0) -> OpenBlock:
         """Begin a block inside the innermost one, in which the given values are defined: one level deeper, or more."""
+        self.require_reached()
         around = self.block.around + 1 + more
         if around > DEEPEST:
             cases = "a choice among many cases by elif_ is as deep as it is long: read what differs from an array"

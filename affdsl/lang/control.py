@@ -13,7 +13,9 @@ from affdsl.ir.counters import too_large
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
-from affdsl.ir.parts import fits, in_parts
+from affdsl.ir.nesting import INSTEAD, TOO_DEEP, is_too_deep
+from affdsl.ir.parts import fits, in_parts, neutral
+from affdsl.ir.traverse import fresh
 from affdsl.ir.types import INDEX
 from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
@@ -22,6 +24,7 @@ from affdsl.lang.dtypes import DType, index, parts_of, require_index
 from affdsl.lang.indices import Index, bounds_of
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import here, problem, user_frame
+from affdsl.lang.structured import Early, guarded, without_marks
 from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.type_variables import DTypes, being_made
 from affdsl.lang.vectors import Vector
@@ -157,6 +160,7 @@ class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stand
         self.carried = carried_by(self.inits, names[1:], self.location)
         block = builder.open(f"the loop {name}", [self.iv, *(c.value for c in self.carried)])
         block.yields = tuple(c if isinstance(c, Vector) else c.dtype for c in self.carried)
+        block.is_loop = True
         if self.is_affine:
             builder.varying.add(self.iv)
         if isinstance(self.top, Affine):
@@ -175,21 +179,38 @@ class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stand
     def end(self) -> None:
         """Emit the loop; the carried values become its results."""
         require_own_names(self.carried, self.names, f"the loop {self.iv.hint}")
-        yielded = yielded_values(current().block)
-        arguments = tuple(c.value for c in self.carried)
+        block = current().block
+        yields = affine.Yield if self.is_affine else scf.Yield
+        body = closed(yields, yielded_values(block), self.location)
+        own = tuple(c.value for c in self.carried)
+        early = without_marks(body, own, block.exits, yields, self.location)
+        body = guarded(early, own, yields, self.location)
+        inits = (*early.inits, *(x.value for x in self.inits))
+        arguments = (*early.carried, *own)
         results = tuple(Value(v.type, v.hint, self.location) for v in arguments)
-        inits = tuple(x.value for x in self.inits)
         if isinstance(self.lower, tuple) and isinstance(self.upper, tuple):
-            body = closed(affine.Yield, yielded, self.location)
             op: Op = affine.For(
                 self.iv, self.lower, self.upper, body, self.step, inits, arguments, results, location=self.location
             )
         else:
-            body = closed(scf.Yield, yielded, self.location)
             op = scf.For(self.iv, *self.range, body, inits, arguments, results, location=self.location)
-        current().emit(op)
-        for carried, result in zip(self.carried, results, strict=True):
+        emit_loop(early, op)
+        for carried, result in zip(self.carried, results[len(early.carried) :], strict=True):
             carried.bind(result)
+
+
+def emit_loop(early: Early, op: Op) -> None:
+    """Emit a loop behind what its early exits need."""
+    require_not_too_deep(early, op)
+    for each in (*early.before, op):
+        current().emit(each)
+
+
+def require_not_too_deep(early: Early, op: Op) -> None:
+    """Raise ProgramError where early exits make a loop too deep."""
+    if early.before and is_too_deep(op, current().block.around):
+        behind = "what stands behind an if_ with break_ or continue_ in it is one level deeper"
+        raise problem(ProgramError, TOO_DEEP, INSTEAD, behind, location=op.location)
 
 
 def require_own_names(carried: Sequence[Carried], names: Sequence[str], what: str) -> None:
@@ -281,7 +302,7 @@ class parallel(WithBlock[Bound]):  # noqa: N801
         self.hints = hints[count:] if len(hints) > count else ("",) * len(self.reduce)
         block = builder.open(f"the parallel loop {', '.join(letters)}", self.ivs, count - 1)
         block.yields = tuple(dtype for _, dtype in self.reduce)
-        block.is_parallel = True
+        block.is_parallel = block.is_loop = True
         builder.varying.update(self.ivs)
         given: tuple[Index | Scalar, ...] = (*(Index(Affine.of(iv)) for iv in self.ivs), *self.outcomes)
         if len(given) == 1:
@@ -292,12 +313,19 @@ class parallel(WithBlock[Bound]):  # noqa: N801
 
     def end(self) -> None:
         """Emit the band; the outcomes become its results."""
-        body = closed(affine.Yield, yielded_values(current().block), self.location)
+        block = current().block
+        body = closed(affine.Yield, yielded_values(block), self.location)
         results = tuple(Value(d.type, h, self.location) for (_, d), h in zip(self.reduce, self.hints, strict=True))
         kinds = tuple(kind for kind, _ in self.reduce)
+        pairs = zip(kinds, results, strict=True)
+        nothing = [neutral(kind, fresh(result)) for kind, result in pairs] if block.exits else []
+        early = without_marks(body, tuple(x.result for x in nothing), block.exits, affine.Yield, self.location)
         band = affine.Parallel(
-            self.ivs, self.lower, self.upper, self.steps, body, kinds, results, location=self.location
+            self.ivs, self.lower, self.upper, self.steps, early.body, kinds, results, location=self.location
         )
+        require_not_too_deep(early, band)
+        for op in (*nothing, *early.before):
+            current().emit(op)
         for op in (band,) if all(map(fits, kinds, results)) else in_parts(band):
             current().allocate_once(op) if isinstance(op, memref.Alloca) else current().emit(op)
         for outcome, result in zip(self.outcomes, results, strict=True):

@@ -47,8 +47,8 @@ def _check(node: ast.AST, source: Written, *, block: str | None, loop: bool) -> 
 def _early(word: str, block: str, node: ast.stmt, source: Written) -> ProgramError:
     advice = {
         "return": "return after all with-blocks; to carry a value out of a loop use iter_args and yield_",
-        "break": "a loop that ends by a condition is `with affdsl.while_(lambda: ...):`",
-        "continue": "to skip the rest for some iterations write `with affdsl.if_(condition):` around it",
+        "break": "to leave a loop of the kernel write affdsl.break_(), in the block of an affdsl.if_",
+        "continue": "to skip the rest for some iterations write affdsl.continue_(), in the block of an affdsl.if_",
     }
     return problem(
         ProgramError,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING, overload
 
 from affdsl.errors import ProgramError, ProgramTypeError
@@ -14,10 +14,11 @@ from affdsl.ir.traverse import walk
 from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.branches import decided
 from affdsl.lang.builder import current
-from affdsl.lang.control import C, Carried, carried_by, initial, require_own_names
+from affdsl.lang.control import C, Carried, carried_by, emit_loop, initial, require_own_names
 from affdsl.lang.indices import Condition
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem
+from affdsl.lang.structured import unless_left, without_marks
 from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.vectors import Vector
 
@@ -98,6 +99,7 @@ class while_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it sta
         self.carried = carried_by(self.inits, names, self.location)
         block = current().open("the while_", [c.value for c in self.carried])
         block.yields = tuple(c if isinstance(c, Vector) else c.dtype for c in self.carried)
+        block.is_loop = True
         return None if not self.carried else self.carried[0] if len(self.carried) == 1 else tuple(self.carried)
 
     def _asked(self) -> Block:
@@ -110,7 +112,7 @@ class while_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it sta
             holds = decided("while_", self.condition(*(+c for c in self.asked)))
             value = (holds.scalar() if isinstance(holds, Condition) else holds).value
             builder.require(value)
-            self._require_change(builder.block.ops, value)
+            self.changes = self._may_change(builder.block.ops, value)
             block = builder.close()
         finally:
             while len(builder.blocks) > depth:
@@ -133,24 +135,38 @@ class while_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it sta
         except ValueError:
             pass  # nobody knows what it takes
 
-    def _require_change(self, ops: Sequence[Op], value: Value) -> None:
-        """Raise ProgramError where nothing that the condition looks at can ever change."""
+    def _may_change(self, ops: Sequence[Op], value: Value) -> bool:
+        """Whether something that the condition looks at can ever change."""
         carried = {c.value for c in self.asked}
         inside = [inner for op in ops for inner in walk(op)]
         looks = [op for op in inside if op.memory is None or op.memory.reads or carried & set(op.reads())]
-        if not looks and value not in carried:
+        return bool(looks) or value in carried
+
+    def _require_end(self, exits: Set[str]) -> None:
+        """Raise ProgramError for a loop that nothing can end, once it has begun."""
+        if not self.changes and "break_" not in exits:
             raise problem(
                 ProgramError,
                 "the condition of this while_ is the same each time: the loop would run never, or for ever",
                 "it may look at an array, at a variable (affdsl.var), or at what the loop carries (iter_args)",
+                "or end the loop from inside: affdsl.break_(), in the block of an affdsl.if_",
+                location=self.location,
             )
 
     def end(self) -> None:
         """Emit the loop; the carried values become its results."""
         require_own_names(self.carried, self.names, "the while_")
-        after = closed(scf.Yield, yielded_values(current().block), self.location)
+        block = current().block
+        self._require_end(block.exits)
+        after = closed(scf.Yield, yielded_values(block), self.location)
         inits, asked, carried = (tuple(x.value for x in xs) for xs in (self.inits, self.asked, self.carried))
-        results = tuple(Value(v.type, v.hint, self.location) for v in carried)
-        current().emit(scf.While(inits, asked, self.before, carried, after, results, location=self.location))
-        for each, result in zip(self.carried, results, strict=True):
+        early = without_marks(after, carried, block.exits, scf.Yield, self.location)
+        before, own = unless_left(early, self.before, self.location)
+        arguments = (*early.carried, *carried)
+        results = tuple(Value(v.type, v.hint, self.location) for v in arguments)
+        op = scf.While(
+            (*early.inits, *inits), (*own, *asked), before, arguments, early.body, results, location=self.location
+        )
+        emit_loop(early, op)
+        for each, result in zip(self.carried, results[len(own) :], strict=True):
             each.bind(result)

@@ -127,7 +127,7 @@ class _Slow:
 
     def _sum(self) -> Iterator[Hint]:
         """A sum of floats in the order of the text."""
-        if self.options.reassociate or not inner_loops.is_sum(self.nest, self.loop):
+        if self.options.reassociate or self.nest.ends_early or not inner_loops.is_sum(self.nest, self.loop):
             return
         if any(map(self._is_far, self.nest.accesses)):  # lanes of them would be put together one by one
             return

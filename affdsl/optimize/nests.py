@@ -21,6 +21,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
@@ -62,6 +63,11 @@ class Nest(Frozen):
     def innermost(self) -> affine.For:
         """The innermost loop."""
         return self.band[-1]
+
+    @cached_property
+    def ends_early(self) -> bool:
+        """Whether the innermost loop may end early."""
+        return self.innermost in early_loops(self.innermost, self.function)
 
     def note(self, done: str = "", why: Sequence[str] = ()) -> Note:
         """A note about the band."""

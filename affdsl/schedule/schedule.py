@@ -675,9 +675,9 @@ class Schedule(ShownAsText, Generic[P, R]):
             return self._done_for_all(call, now)
         except IllegalTransform as error:
             cases = [assuming(now.function, case) for case in self._accepted]
-            if now.function in cases or error.dependence is None:
+            if now.function in cases or (error.dependence is None and not error.may_be_for_sizes):
                 raise
-            if alternatives_are_wanted():
+            if error.dependence is not None and alternatives_are_wanted():
                 if self._is_accepted(error.witness, now.function):
                     raise
             elif len(cases) > 1:  # then it is refused in any case, and nobody reads why

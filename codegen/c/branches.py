@@ -7,6 +7,7 @@ from dataclasses import replace
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.checks import check_divisors
 from affdsl.codegen.c.context import Context, Target
+from affdsl.codegen.c.early import always_leaves
 from affdsl.codegen.c.expressions import Code, conjunction, invert, number, opposite
 from affdsl.codegen.c.fallible import symbolic
 from affdsl.codegen.c.lanes import new_vector
@@ -25,6 +26,9 @@ SUMS_OF_A_TILE = 8
 
 def branch(c: Context, op: affine.If | scf.If) -> None:
     """`if (condition) { ... } else { ... }`"""
+    if c.targets and op in c.targets[-1].tails:
+        last_branch(c, op)
+        return
     target = Target(tuple(_uninitialised(c, result) for result in op.results))
     condition = all_hold(c, op) if isinstance(op, affine.If) else c.values.of(op.condition)
     c.values.name_readers(effects(op, c.plan, c.plans))
@@ -45,6 +49,37 @@ def branch(c: Context, op: affine.If | scf.If) -> None:
     c.lines.close()
     for result, name in zip(op.results, target.names, strict=True):
         c.values.codes[result] = Code(name)
+
+
+def last_branch(c: Context, op: affine.If | scf.If) -> None:
+    """The last branch of an iteration of a loop that may end early: `if (condition) { ...; break; } ...`"""
+    target = c.targets[-1]
+    condition = all_hold(c, op) if isinstance(op, affine.If) else c.values.of(op.condition)
+    c.values.name_readers(effects(op, c.plan, c.plans))
+    opposed = opposite(condition) if isinstance(op, affine.If) else invert(condition)
+    if always_leaves(c, op.then, target):
+        with c.lines.block(f"if ({condition})"):
+            if isinstance(op, affine.If):
+                c.ranges.know_constraints(_resolved(c, op))
+            c.block_to(op.then, target)
+        know_not(c, op)
+        c.block_to(op.orelse, target)
+    elif always_leaves(c, op.orelse, target):
+        with c.lines.block(f"if ({opposed})"):
+            know_not(c, op)
+            c.block_to(op.orelse, target)
+        if isinstance(op, affine.If):
+            c.ranges.know_constraints(_resolved(c, op))
+        c.block_to(op.then, target)
+    else:
+        c.lines.open(f"if ({condition})")
+        if isinstance(op, affine.If):
+            c.ranges.know_constraints(_resolved(c, op))
+        c.block_to(op.then, target)
+        c.lines.reopen("else")
+        know_not(c, op)
+        c.block_to(op.orelse, target)
+        c.lines.close()
 
 
 def _is_whole_tile(op: affine.If | scf.If) -> bool:

@@ -115,6 +115,11 @@ class Heap:
             for owned in reversed(block):
                 self._lines.add(f"free({owned.name});")
 
+    def leave(self, depth: int) -> None:
+        """Free what the blocks from a depth on own, where the innermost one ends by leaving them all."""
+        self.free_from(depth)
+        self._blocks[-1].clear()
+
     def release(self, root: object) -> bool:
         """Free a buffer before its block ends; whether some block owns it."""
         for block in reversed(self._blocks):

@@ -50,6 +50,14 @@ class Target(FrozenValue):
     """and the variables of what it gives, where they are not `names`,"""
     begins: int = 0
     """and how many lines there were when it began."""
+    left: int | None = None
+    """Which of the values that are yielded says whether the loop that the block is goes on, if it may end early,"""
+    holding: frozenset[Value] = frozenset()
+    """the values that are true in it, since it has gone on so far,"""
+    tails: frozenset[Op] = frozenset()
+    """the branches behind which nothing is left to do in an iteration,"""
+    depth: int = 0
+    """and how many blocks are open around it."""
 
 
 @dataclass

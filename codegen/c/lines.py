@@ -74,10 +74,10 @@ class Lines:
         yield
         self.close()
 
-    def loop(self, name: str, start: object, end: str, step: str = "1") -> None:
-        """Open a loop that counts a new variable up to below an end."""
+    def loop(self, name: str, start: object, end: str, step: str = "1", also: str = "") -> None:
+        """Open a loop that counts a new variable up to below an end, as long as a variable holds, if one is given."""
         increment = f"++{name}" if step == "1" else f"{name} += {step}"
-        self.open(f"for (int64_t {name} = {start}; {name} < {end}; {increment})")
+        self.open(f"for (int64_t {name} = {start}; {name} < {end}{' && ' * bool(also)}{also}; {increment})")
         self.scope.reserve(name)
 
     def counter(self, hint: str, otherwise: str) -> str:

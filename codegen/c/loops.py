@@ -10,6 +10,7 @@ from affdsl.codegen.c import tables
 from affdsl.codegen.c.affine_values import extreme
 from affdsl.codegen.c.checks import check_divisors
 from affdsl.codegen.c.context import Context, Target
+from affdsl.codegen.c.early import leave, yields_of_branch
 from affdsl.codegen.c.expressions import ADD, Code, choose, infix, invert, number
 from affdsl.codegen.c.lanes import assign_lanes, new_vector
 from affdsl.codegen.c.memory import assign
@@ -22,6 +23,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.types import IndexType, NumberType, VectorType
+from affdsl.passes.analysis.early_exits import exit_of, goes_on
 from affdsl.passes.analysis.lookups import lookups
 
 _IN_ORDER: Mapping[str, Callable[[affine.For | scf.For], bool]] = {
@@ -49,20 +51,29 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
         step = c.values.expression(op.step)
         upper, step = only_forward(c, lower, upper, step, op.step, op.iv)
         bounds = [c.values.resolve(op.lower)], [c.values.resolve(op.upper)]
-    names = carry(c, op.inits, op.carried, op.results)
+    early = exit_of(op, c.plan.func, c.definitions)
+    names = carry(c, op.inits, op.carried, op.results, None if early is None or early.is_read else early.position)
     c.values.name_readers(written)
     hint = op.iv.hint or c.values.counter
     upper, step = c.values.lasting(upper, written, f"{hint}_end"), c.values.lasting(step, written, f"{hint}_step")
     iv = c.lines.counter(op.iv.hint, c.values.counter)
-    c.lines.loop(iv, lower, upper.at(ADD), step.text)
+    also = goes_on(op, c.definitions) if early is None else early.position if early.may_not_begin else None
+    c.lines.loop(iv, lower, upper.at(ADD), step.text, "" if also is None else c.lines.read(names[also]))
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
     if any(is_written(name) and is_concerned(op) for name, is_concerned in _IN_ORDER.items()):
         c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
-    c.block_to(op.body, Target(names))
+    if early is None:
+        c.block_to(op.body, Target(names))
+    else:
+        holding = frozenset({op.carried[early.position]})
+        c.block_to(early.body, Target(
+            names, left=early.position, holding=holding, tails=early.tails, depth=c.heap.depth
+        ))  # fmt: skip
     c.lines.close()
     for result, name in zip(op.results, names, strict=True):
-        c.values.variable(result, name)
+        if name:
+            c.values.variable(result, name)
 
 
 def only_forward(c: Context, lower: Code, upper: Code, step: Code, by: Value, iv: Value) -> tuple[Code, Code]:
@@ -75,10 +86,18 @@ def only_forward(c: Context, lower: Code, upper: Code, step: Code, by: Value, iv
     return end, forward
 
 
-def carry(c: Context, inits: Sequence[Value], arguments: Sequence[Value], results: Sequence[Value]) -> tuple[str, ...]:
-    """Declare the variables of what a loop carries, or go on with those around where nobody else reads them."""
-    names = []
-    for init, carried, result in zip(inits, arguments, results, strict=True):
+def carry(
+    c: Context, inits: Sequence[Value], arguments: Sequence[Value], results: Sequence[Value], but: int | None = None
+) -> tuple[str, ...]:
+    """Declare the variables of what a loop carries, or go on with those around where nobody else reads them.
+
+    One of them may need none: its name is empty.
+    """
+    names: list[str] = []
+    for position, (init, carried, result) in enumerate(zip(inits, arguments, results, strict=True)):
+        if position == but:
+            names.append("")
+            continue
         if isinstance(carried.type, VectorType):
             name = new_vector(c, carried, result.hint or "acc", init)
             c.values.variable(carried, name)
@@ -101,10 +120,14 @@ def while_loop(c: Context, op: scf.While) -> None:
     """`while (condition) { ... }` where the state is what both blocks get and the loop gives, and otherwise
     `for (;;) { ... if (!condition) { ...; break; } ... }`"""
     written = effects(op, c.plan, c.plans)
+    early = exit_of(op, c.plan.func, c.definitions)
     if _keeps_its_state(op):
-        names = carry(c, op.inits, op.before_args, op.results)
+        names = carry(
+            c, op.inits, op.before_args, op.results, None if early is None or early.is_read else early.position
+        )
         for argument, name in zip(op.after_args, names, strict=True):
-            c.values.variable(argument, name)
+            if name:
+                c.values.variable(argument, name)
         results: tuple[str, ...] = ()
     else:
         results = without_values(c, op.results)
@@ -115,10 +138,17 @@ def while_loop(c: Context, op: scf.While) -> None:
             c.values.variable(argument, names[-1])
     c.values.name_readers(written)
     with c.lines.block("for (;;)"):
-        c.block_to((*op.before, *op.after), Target(names, loop=op, results=results, begins=c.lines.count))
+        if early is None:
+            c.block_to((*op.before, *op.after), Target(names, loop=op, results=results, begins=c.lines.count))
+        else:
+            c.block_to((*early.before, *early.body), Target(
+                names, loop=op, begins=c.lines.count, left=early.position,
+                holding=frozenset({op.after_args[early.position]}), tails=early.tails, depth=c.heap.depth,
+            ))  # fmt: skip
     if _keeps_its_state(op):
         for result, name in zip(op.results, names, strict=True):
-            c.values.variable(result, name)
+            if name:
+                c.values.variable(result, name)
 
 
 def _keeps_its_state(op: scf.While) -> bool:
@@ -168,7 +198,10 @@ def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
                 shown = tables.binary(tables.REDUCTION_KIND[kind], type, Code(target), shown, c.unit)
             assign(c, target, shown, type)
         return
-    pairs = list(zip(targets, op.values, strict=True))
+    into = c.targets[-1]
+    if into.left is not None and yields_of_branch(c, op):
+        return
+    pairs = [(t, v) for n, (t, v) in enumerate(zip(targets, op.values, strict=True)) if n != into.left]
     vectors = [(t, v) for t, v in pairs if isinstance(v.type, VectorType)]
     left = [(t, c.values.of(v), number_type(v.type)) for t, v in pairs if not isinstance(v.type, VectorType)]
     for target, shown, _ in left:
@@ -177,6 +210,8 @@ def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
     left = [(t, shown, type) for t, shown, type in left if shown.text != t]
     _assign_at_once(c, left)
     yield_vectors(c, vectors)
+    if into.left is not None:
+        leave(c, op.values[into.left], into)
 
 
 def _assign_at_once(c: Context, parts: Sequence[tuple[str, Code, NumberType]]) -> None:

@@ -22,6 +22,7 @@ from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import INDEX, IndexType, MemRefType
 from affdsl.passes.analysis.conditions import alternatives, is_computed
+from affdsl.passes.analysis.early_exits import LEFT, may_have_left
 from affdsl.passes.analysis.linearized import at_least_zero, is_affine
 from affdsl.passes.analysis.polyhedral import DEEPEST_QUOTIENT
 from affdsl.passes.analysis.relations import Alternatives, Relation, iterator, local, relation
@@ -398,6 +399,10 @@ class Scope:
                     domain = self._in_run_time_loop(op, iv, first, last, distance, domain)
                 yield domain, op.body
             case scf.If():
+                if may_have_left(op, domain.loops[-1:]):
+                    yield domain.lacking(LEFT), op.then
+                    yield self._where(op.condition, domain, holds=False), op.orelse
+                    return
                 for holds, block in ((True, op.then), (False, op.orelse)):
                     yield self._where(op.condition, domain, holds=holds), block
             case scf.IndexSwitch():

@@ -17,6 +17,7 @@ from affdsl.ir.traverse import walk
 from affdsl.mlir.naming import numbered
 from affdsl.passes.analysis.access import Access, on_one_grid
 from affdsl.passes.analysis.dependence import Dependence, Dependences
+from affdsl.passes.analysis.early_exits import by_break, early_loops
 from affdsl.passes.analysis.effects import may_do_anything
 from affdsl.passes.analysis.polyhedral import UnknownError, spending
 from affdsl.passes.analysis.reduction import Reduction, Reductions, uncombined
@@ -242,8 +243,13 @@ def _values(loop: Loop, reductions: Reductions) -> tuple[tuple[Reduction, ...], 
     """The reductions of what a loop carries or gives, and why the rest is none."""
     found: list[Reduction] = []
     recurrences: list[str] = []
+    function = reductions.dependences.accesses.function
+    left = early_loops(loop, function).get(loop) if isinstance(loop, affine.For | scf.For) else None
     for position, result in enumerate(loop.results):
         if isinstance(loop, affine.For | scf.For):
+            if position == left:
+                recurrences.append(f"it ends early, by {by_break(loop, function)}")
+                continue
             if reductions.is_invariant(loop, position):
                 continue
             reduction = reductions.carried(loop, position)

@@ -62,6 +62,9 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
     reverse loop i | flow
     """
 
+    may_be_for_sizes = False
+    """Whether no dependence is in the way, and it may still be legal for the sizes alone that calls accept."""
+
     def __init__(
         self,
         op: Op,
@@ -118,6 +121,8 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
             message=message,
         )
         made.request = self.request
+        if self.may_be_for_sizes:
+            made.may_be_for_sizes = True
         made.alternative = words or made.alternative
         return made
 

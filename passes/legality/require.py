@@ -15,6 +15,7 @@ from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.reduction import Reduction, Reductions, uncombined
+from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Roots, Time, new_order, roots_of, substituted, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -107,6 +108,8 @@ def carried_reductions(
         If one iteration uses a value of another otherwise; or if the order shows, since it rounds, and is not allowed
         to change.
     """
+    for loop in band:
+        require_to_end(loop, dependences.accesses.function, what)
     found: list[Reduction] = []
     reductions = Reductions(dependences) if band[0].results else None
     for position, result in enumerate(band[0].results):

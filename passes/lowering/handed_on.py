@@ -5,6 +5,7 @@ from __future__ import annotations
 from affdsl.ir.traverse import OpT
 from affdsl.passes.lowering.bits_in_memory import bits_in_memory
 from affdsl.passes.lowering.defined_reductions import defined_reductions
+from affdsl.passes.lowering.early_ends import early_ends
 from affdsl.passes.lowering.guarded_arithmetic import guarded_arithmetic
 from affdsl.passes.lowering.strided_vectors import strided_vectors
 
@@ -12,9 +13,11 @@ from affdsl.passes.lowering.strided_vectors import strided_vectors
 def handed_on(root: OpT) -> OpT:
     """The same program, where nothing means something else under MLIR's rules, or more than is lowered to LLVM.
 
+    Loops that may end early are some that do.
+
     >>> from affdsl.mlir.readers import parse
     >>> plain = parse("func.func @f(%a: i32, %b: i32) { return }")
     >>> handed_on(plain) is plain
     True
     """
-    return guarded_arithmetic(defined_reductions(bits_in_memory(strided_vectors(root))))
+    return early_ends(guarded_arithmetic(defined_reductions(bits_in_memory(strided_vectors(root)))))

@@ -59,6 +59,17 @@ def lower_affine(module: Module) -> Module:
     return renamed(map_blocks(module, lowering.block), lowering.replaced)
 
 
+def lower_affine_in(root: OpT, chosen: Callable[[Op], bool]) -> OpT:
+    """The same program without the affine dialect in some operations, and what they hold; without strided vectors."""
+    lowering = _Lowering(dict(index_places(root)))
+
+    def on_block(block: Block) -> Block:
+        found = (lowering.block((op,)) if chosen(op) else (map_blocks(op, on_block),) for op in block)
+        return tuple(op for part in found for op in part)
+
+    return renamed(map_blocks(root, on_block), lowering.replaced)
+
+
 class _Lowering:
     """One run: what is known at each operation, and which values have been found to be others."""
 

@@ -15,6 +15,7 @@ from affdsl.ir.traverse import definitions, fresh, rewrite, users, walk, with_fi
 from affdsl.ir.types import MemRefType, NumberType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.hoist import may_meet
@@ -81,6 +82,7 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
         warnings.simplefilter("ignore", AnalysisWarning)
         made = _Demotion(function, module)
         top = made.outermost(loop)
+        require_to_end(top, function, what, "from memory, nobody would see where it does")
         others = [v for op in walk(top) if isinstance(op, Loop) for v in op.carried]
         odd = next((v for v in others if not isinstance(v.type, NumberType)), None)
         if odd is not None:

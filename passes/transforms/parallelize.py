@@ -19,6 +19,7 @@ from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.analysis.reduction import DECLARED, Reduction
 from affdsl.passes.analysis.summary import Summaries
+from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Violation, is_barrier, new_order, substituted, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -98,6 +99,7 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
         raise refusal(function, what, f"@{function.symbol} has no such loop; its loops are {known}")
     why = obstacle(verdict)
     if why is not None:
+        require_to_end(verdict.loop, function, what)
         raise _illegal(dependences, verdict, what, why, reassociate=reassociate)
     rounded = [r for r in verdict.reductions if r.needs_reassociation]
     if rounded and not reassociate:

@@ -217,6 +217,8 @@ CLAIMS = {
     "`af.c64` and `af.c128` are": "complex_numbers/test_kernels.py::test_numpy_the_interpreter_and_c_agree",
     "raises `DivisorError`":
         "boundscheck/test_boundscheck.py::test_a_divisor_that_is_not_positive_is_found_where_it_is_computed_with",
+    "leave the loop around, or go on with its next iteration":
+        "loops/test_early.py::test_they_do_what_python_does",
     "a dozen kernels to read": "docs/test_tour.py::test_there_are_a_dozen_examples",
     "Type checkers read": "types/test_types.py::test_the_tour_is_accepted",
     "Tracebacks show your lines": "test_frames.py::test_tracebacks_show_the_lines_of_the_user_alone",

@@ -21,6 +21,8 @@ class Writer:
         self.kernel: list[str] = []
         self.python: list[str] = []
         self.counters: list[str] = []
+        self.steps: list[str] = []
+        """Of the loops around, the innermost last, what stands before a continue; `-` where none may be."""
         self.made = 0
         self.block(1, ["x[0]", "x[1]", "s"])
 
@@ -31,8 +33,11 @@ class Writer:
         kernel = "\n".join((f"@af.kernel\ndef f{head}", *self.kernel, last))
         return kernel, "\n".join(("def f(N, x):\n    s = 1", *self.python, last))
 
-    def block(self, indent: int, values: list[str]) -> None:
-        """A few statements that may read some values."""
+    def block(self, indent: int, values: list[str], *, branch: bool = False) -> bool:
+        """A few statements that may read some values; whether a break or continue ends them in all cases.
+
+        In a branch, one may be the last.
+        """
         for _ in range(self.random.randint(1, 3)):
             kind, is_shallow = self.random.random(), indent <= DEEPEST
             may_loop = is_shallow and len(self.counters) < MOST_LOOPS
@@ -41,12 +46,23 @@ class Writer:
             elif may_loop and kind < 0.45:
                 self.repeat(indent, values)
             elif is_shallow and kind < 0.65:
-                self.choose(indent, values)
+                if self.choose(indent, values):
+                    return True
             elif kind < 0.8:
                 self.both(indent, f"s += {self.expression(values)}")
             else:
                 k = self.random.randint(0, 1)
                 self.both(indent, f"x[{k}] = {self.expression(values)} + x[{k}] - x[{1 - k}]")
+        return branch and bool(self.steps) and self.random.random() < 0.4 and self.leave(indent)
+
+    def leave(self, indent: int) -> bool:
+        """The end of a loop, or of one of its iterations."""
+        step = self.steps[-1]
+        word = "break" if step == "-" else self.random.choice(("break", "continue"))
+        if word == "continue" and step:
+            self.both(indent, step)
+        self.both(indent, f"af.{word}_()", word)
+        return True
 
     def both(self, indent: int, kernel: str, python: str = "") -> None:
         """A line of each of the two."""
@@ -67,7 +83,7 @@ class Writer:
         self.both(
             indent, f"with af.for_({start}, {stop}, {step}) as {i}:", f"for {i} in range({start}, {stop}, {step}):"
         )
-        self.inside(indent, values, f"int({i})")
+        self.inside(indent, values, f"int({i})", "")
 
     def repeat(self, indent: int, values: list[str]) -> None:
         """A while loop that carries a number, or changes a variable."""
@@ -76,30 +92,35 @@ class Writer:
         condition = f"({w} < {last}){more}"
         if self.random.random() < 0.5:
             self.both(indent, f"with af.while_(lambda {w}: {condition}, iter_args=af.i64(0)) as {w}:", f"{w} = 0")
-            step = f"af.yield_({w} + 1)"
+            step, before = f"af.yield_({w} + 1)", "-"
         else:
             self.both(indent, f"{w} = af.var(af.i64(0))", f"{w} = 0")
             self.kernel.append(f"{'    ' * indent}with af.while_(lambda: {condition}):")
-            step = f"{w} += 1"
+            step = before = f"{w} += 1"
         self.python.append(f"{'    ' * indent}while {condition}:")
-        self.inside(indent, values, w)
-        self.both(indent + 1, step, f"{w} += 1")
+        if not self.inside(indent, values, w, before):
+            self.both(indent + 1, step, f"{w} += 1")
 
-    def inside(self, indent: int, values: list[str], counter: str) -> None:
-        """The body of a loop."""
+    def inside(self, indent: int, values: list[str], counter: str, step: str) -> bool:
+        """The body of a loop; whether all its iterations end early."""
         self.counters.append(counter)
-        self.block(indent + 1, [*values, counter])
+        self.steps.append(step)
+        ended = self.block(indent + 1, [*values, counter])
         self.counters.pop()
+        self.steps.pop()
+        return ended
 
-    def choose(self, indent: int, values: list[str]) -> None:
-        """A branch with up to three conditions."""
+    def choose(self, indent: int, values: list[str]) -> bool:
+        """A branch with up to three conditions; whether a break or continue ends all its blocks."""
+        ended = []
         for position in range(self.random.randint(1, 3)):
             word, condition = ("elif", "if")[position == 0], self.condition()
             self.both(indent, f"with af.{word}_({condition}):", f"{word} {condition}:")
-            self.block(indent + 1, values)
+            ended.append(self.block(indent + 1, values, branch=True))
         if self.random.random() < 0.5:
             self.both(indent, "with af.else_():", "else:")
-            self.block(indent + 1, values)
+            return all([*ended, self.block(indent + 1, values, branch=True)])
+        return False
 
     def condition(self) -> str:
         """Something that holds or does not."""

@@ -234,6 +234,7 @@ class _Program:
         iterations = affine_range(op) if isinstance(op, affine.For) else scf_range(op)
         steps, take = self.block(op.body)
         iv, carried, results, first = op.iv, op.carried, op.results, taker(op.inits)
+        asked = _asked_for(op)
 
         def plain(env: Env) -> None:
             for i in iterations(env):
@@ -244,6 +245,8 @@ class _Program:
         def carrying(env: Env) -> None:
             state = first(env)
             for i in iterations(env):
+                if asked is not None and not state[asked]:
+                    break  # nothing happens any more
                 env[iv] = i
                 env.update(zip(carried, state, strict=True))
                 for step in steps:
@@ -411,6 +414,18 @@ class _Program:
             env.update((r, given_back(r, v, callee)) for r, v in zip(results, values, strict=True))
 
         return step
+
+
+def _asked_for(op: affine.For | scf.For) -> int | None:
+    """Which of the values that a loop carries a branch asks for that is all of it, and without it hands on all of them.
+
+    So it is where the loop may end early: its last iterations need not be counted one by one.
+    """
+    match op.body:
+        case (scf.If(condition=condition, orelse=(scf.Yield(values=kept),), results=results), last):
+            if condition in op.carried and kept == op.carried and _handed_on((last,)) == results:
+                return op.carried.index(condition)
+    return None
 
 
 def _handed_on(block: Block) -> tuple[Value, ...]:

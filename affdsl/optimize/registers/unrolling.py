@@ -69,7 +69,9 @@ def _reads_row_before(loop: affine.For, outer: affine.For) -> bool:
 
 
 def _require_few(nest: Nest) -> None:
-    """Raise UnfitError for a loop with many operations."""
+    """Raise UnfitError for a loop with many operations, and for one that may end after each iteration."""
+    if nest.ends_early:
+        raise UnfitError
     if sum(isinstance(op, Lanewise | affine.Load | affine.Store) for op in walk(nest.innermost)) > MOST_OPERATIONS:
         raise UnfitError
 

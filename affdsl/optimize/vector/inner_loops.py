@@ -75,6 +75,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if nest.has_vectors:
         raise UnfitError("it has vectors already")
+    if nest.ends_early:
+        raise UnfitError("")
     if (most := counts_inside(s, nest.loops[0])[nest.innermost.iv].high) is not None and most <= FEW:
         raise UnfitError(TOO_SHORT)
     best, found = s, nest

@@ -305,7 +305,7 @@ class Bounds(ShownAsText):
         wrong = [claim for claim in outside.claims if outside.fails(claim)]
         if not wrong:
             return Finding(demand, "unknown" if demand.unknown else "proved", unknown=demand.unknown)
-        unknown = demand.domain.unknown or outside.from_data(wrong)
+        unknown = demand.from_data or outside.from_data(wrong)
         if unknown:
             return Finding(demand, "unknown", unknown=unknown)
         contract, reached = self._contract(), outside.reached()
@@ -441,7 +441,7 @@ def _shown(demand: Demand) -> str:
         index = tuple(map(Affine.of, values)) if values is not None else None
     if index is None:
         return name
-    if any(not v.hint for e in index for v in e.values()) and demand.index is not None and not demand.domain.unknown:
+    if any(not v.hint for e in index for v in e.values()) and demand.index is not None and not demand.from_data:
         index = demand.index
     index = tuple(map(demand.written, index))
     return f"{name}[{', '.join(in_python(e) if all(v.hint for v in e.values()) else '...' for e in index)}]"

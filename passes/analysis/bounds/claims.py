@@ -18,6 +18,7 @@ from affdsl.ir.traverse import affine_exprs
 from affdsl.ir.types import IndexType, MemRefType, Type
 from affdsl.passes.analysis.access import Access, Accesses
 from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.early_exits import LEFT
 from affdsl.passes.analysis.linearized import at_least_zero, is_affine, is_proved
 from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.analysis.storage import Buffer
@@ -65,6 +66,7 @@ class Demand(Frozen):
         The array, or view, on which it is written. None where any may be touched.
     domain
         When it runs. All expressions are over its induction variables and locals, and over symbols. Claims are affine.
+        Of a loop that may end early it has all iterations that there would be.
     index
         The subscripts, those of any lane; None where they are not known. Of a division the divisors.
     sizes
@@ -88,6 +90,12 @@ class Demand(Frozen):
     names: tuple[str, ...] = ()
     breaks: tuple[Constraint, ...] = ()
     """With what values, of those with which it runs, the claims do not hold: the arguments of a call."""
+
+    @property
+    def from_data(self) -> tuple[str, ...]:
+        """Why data decides whether it runs; not that a loop may have ended before, which no access may count on."""
+        return tuple(reason for reason in self.domain.unknown if reason != LEFT)
+
     divisions: tuple[Division, ...] = ()
     """As they are written, where the operation divides: one for each claim."""
     downward: Mapping[Value, Affine] = field(default_factory=dict, compare=False)

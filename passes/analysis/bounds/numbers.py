@@ -71,7 +71,7 @@ class ByNumbers:
 
 def _unknown(demand: Demand) -> tuple[str, ...]:
     """Why nothing is known of a demand, but that it stands behind a division that has no value: that is refused."""
-    return tuple(reason for reason in (*demand.unknown, *demand.domain.unknown) if not reason.endswith(NOT_POSITIVE))
+    return tuple(reason for reason in (*demand.unknown, *demand.from_data) if not reason.endswith(NOT_POSITIVE))
 
 
 def _params(demand: Demand) -> set[Value]:

@@ -18,6 +18,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.polyhedral import UnknownError, spending
 from affdsl.passes.analysis.relations import at_depth, distances, same_element
 from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Time, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import refusal
@@ -111,6 +112,8 @@ def fuse(
         raise refusal(loops[0], what, "they are one loop already")
     if any(isinstance(loop, affine.Parallel) for loop in loops):
         return fuse_parallel(function, loops[0], loops[1], by, what, module)
+    for loop in loops:
+        require_to_end(loop, function, what)
     pair = _pair_of(function, iv, other, by, what)
     dependences = Dependences(pair.function, module)
     after = after_both(dependences, pair.first, pair.between)

@@ -14,6 +14,7 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Time, text_time
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.require import Candidate, skewed
@@ -115,6 +116,7 @@ def jammed_loop(
     With `one_upper`, a loop of whose several upper bounds something may be left over is refused.
     """
     what = f"unroll and jam the loop {shown(loop.iv)} by {factor}"
+    require_to_end(loop, dependences.accesses.function, what, "jammed, it would run until all copies have left it")
     trips = trip_count(loop, loop.iv, dependences.accesses)
     if trips.number is not None and trips.number < factor:
         raise refusal(loop, what, f"it runs {trips.number} times, fewer than {factor}", "a factor that is not larger")

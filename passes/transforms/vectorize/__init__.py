@@ -14,7 +14,9 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Time, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -32,6 +34,7 @@ from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
 from affdsl.passes.transforms.vectorize.lowers import by_lower_bounds
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
+from affdsl.passes.transforms.vectorize.searches import VECTORS, in_blocks
 from affdsl.passes.transforms.vectorize.short_integers import in_short_integers
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
@@ -70,6 +73,10 @@ def vectorize(
 
     Where an element that one iteration stores is accessed by others, the loop is split at that iteration, if it is one:
     those before it and those behind it are two loops on vectors.
+
+    A loop that ends early, and whose iterations do nothing unless they end it, is looked through in blocks of four
+    vectors: the block with an iteration that would leave runs as it was written. What it loads has to be inside of its
+    array for all iterations; iterations that are left over run one by one.
 
     Several perfectly nested loops together are the dimensions of vectors, in the order in which they are given: a box
     of iterations runs at once. Accesses are transfers, along the dimensions of the array that the loops run along:
@@ -202,9 +209,22 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
     require_lanes(loop, what, width)
+    if loop in early_loops(loop, function):
+        return _search(function, loop, width, module, what)
+    require_to_end(loop, function, what, "all lanes would run until the last of them has left it")
     function, loop, dependences = _prepared(function, loop, width, module, reassociate=reassociate)
     require_carried(loop, what)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
+
+
+def _search(function: Func, loop: affine.For, width: int, module: Module | None, what: str) -> Func:
+    """A loop that ends early, and does nothing else, in blocks that vectors look through."""
+    plain = loaded_before_conditions(loop, Dependences(function, module).accesses, module)
+    made = function if plain is loop else replaced(function, loop, plain)
+    blocks = in_blocks(made, plain, VECTORS * width, what)
+    made = replaced(made, plain, *blocks.ops)
+    around = module if module is None else instead(module, function, made)
+    return _of_loop(made, blocks.asking, width, "scalar", around, reassociate=False)
 
 
 def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -> bool:
