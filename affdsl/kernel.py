@@ -437,7 +437,8 @@ class Kernel(_Called[P, R]):
         target
             The vector registers: "native" for those of this machine, or the name of an instruction set, as "avx2".
         threads
-            How many threads there are: by default as many as this process may use. 1 leaves loops sequential.
+            How many threads there are: by default as many as this process may use, or `affdsl.set_threads` says. 1
+            leaves loops sequential.
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.

@@ -30,6 +30,7 @@ def build(
     python: bool = False,
     checked: bool = False,
     openmp: bool = True,
+    threads_parameter: bool = False,
 ) -> tuple[Path, ...]:
     """Build kernels into a library: C, a header, a static and a shared library, files for CMake and pkg-config.
 
@@ -59,6 +60,9 @@ def build(
         Also give each function another one, `NAME_check`, which says whether it may run with some sizes.
     openmp
         Whether parallel loops run on threads.
+    threads_parameter
+        Let each function with parallel loops take how many threads run them, as `int32_t threads` behind its other
+        arguments; 0 leaves it to OpenMP, which goes by `OMP_NUM_THREADS`. A wheel has it as the keyword `threads`.
 
     Returns
     -------
@@ -97,7 +101,7 @@ def build(
     names = symbols(prefix, [kernel.name for kernel in listed], called, checked=checked)
     chosen = chosen_targets([targets] if isinstance(targets, str) else targets)
     shipped = tuple(_shipped(kernel, chosen, optimize) for kernel in listed)
-    library = Library(called, library_version(version), shipped, tuple(names), chosen, checked)
+    library = Library(called, library_version(version), shipped, tuple(names), chosen, checked, threads_parameter)
     return aot.build(library, Path(folder), python=python, openmp=openmp)
 
 

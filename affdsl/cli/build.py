@@ -25,6 +25,7 @@ FLAGS = (
     Flag("python", "switch", "Also write a wheel, which needs NumPy only"),
     Flag("checked", "switch", "Also write functions NAME_check, which say whether NAME may run with some sizes"),
     Flag("openmp", "switch", "Run parallel loops on threads (default: on)"),
+    Flag("threads-parameter", "switch", "Let functions with parallel loops take the number of their threads"),
     Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str]) -> int:
             python=line.on("python"),
             checked=line.on("checked"),
             openmp=line.on("openmp", default=True),
+            threads_parameter=line.on("threads-parameter"),
         )
     except UsageError as error:
         raise UsageError(f"affdsl build: {error}") from None

@@ -70,11 +70,14 @@ def sources(library: Library) -> Sources:
         for t, own in ((t, names[t.name]) for t in library.targets)
     ]
     with_status = frozenset[int]().union(*(file.with_status() for file in planned))
+    with_threads = frozenset[int]()
+    if library.takes_threads:
+        with_threads = with_threads.union(*(file.with_parallel() for file in planned))
     sites = SharedSites()
     files: list[SourceFile] = []
     functions: dict[str, list[Written]] = {}
     for target, file in zip(library.targets, planned, strict=True):
-        text, functions[target.name] = file.write(sites, with_status)
+        text, functions[target.name] = file.write(sites, with_status, with_threads)
         files.append(_file(library, target, text))
     prototypes = ""
     if library.checked:

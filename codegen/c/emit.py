@@ -21,6 +21,7 @@ from affdsl.codegen.c.prototype import Prototype, prototype
 from affdsl.codegen.c.quirks import is_written
 from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.threads import NAMES as OF_THREADS
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
@@ -184,7 +185,7 @@ def functions_of(
             names.reserve(name)
     for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *reserved):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *OF_THREADS, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")
@@ -241,7 +242,9 @@ def _function(plan: Plan, made: Prototype, writer: Context, before: Sequence[str
     """A function, with lines `before` its first that use all parameters."""
     writer.write()
     body = writer.lines.finish()
-    unused = [p.name for p in made.all if not before and not writer.lines.uses(p.name)]
+    # Directives, which not all compilers read, are no use of what they name.
+    named = {made.threads} if made.threads else set()
+    unused = [p.name for p in made.all if not before and (p.name in named or not writer.lines.uses(p.name))]
     lines = [*before, *(f"    (void){name};" for name in unused), *body]
     if plan.has_status and not (plan.func.body and isinstance(plan.func.body[-1], Return)):
         lines.append("    return 0;")

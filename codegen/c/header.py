@@ -100,6 +100,8 @@ def contract_lines(plan: Plan, made: Prototype, sites: Sites | None = None, requ
                 f"{what}{', a result: memory of the caller' if result.is_array else ''}",
             )
         )
+    if made.threads:
+        rows.append((made.threads, "int32_t, how many threads run its parallel loops; 0 leaves it to OpenMP"))
     if sites is not None:
         rows.append((made.failure, f"int64_t[{sites.room}], for what fails: the first is 0 before the call"))
     lines = [title, "", *_table(rows)]

@@ -70,6 +70,8 @@ class Plan(FrozenValue):
     """Whether it checks each access."""
     notes: bool = False
     """Whether it notes what fails: an access that is checked, or an assertion."""
+    takes_threads: bool = False
+    """Whether it is told on how many threads its loops run."""
 
     @property
     def gives_value(self) -> bool:
