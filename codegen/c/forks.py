@@ -24,7 +24,7 @@ static void affdsl_before_fork(void)
 #else /* whose library cannot end them: one thread runs the loops of the child */
 static void affdsl_in_child(void)
 {
-    omp_set_num_threads(1);ALONE
+    omp_set_num_threads(1);
 }
 #define AFFDSL_AT_FORK 0, 0, affdsl_in_child
 #endif
@@ -33,9 +33,8 @@ char *getenv(const char *name);
 
 static void affdsl_in_child(void)
 {
-    if (getenv("KMP_INIT_AT_FORK") == 0)
-        return;
-    omp_set_num_threads(1);ALONE
+    if (getenv("KMP_INIT_AT_FORK"))
+        omp_set_num_threads(1);
 }
 #define AFFDSL_AT_FORK 0, 0, affdsl_in_child
 #endif
@@ -52,8 +51,10 @@ __attribute__((constructor)) static void affdsl_watch_forks(void)
 
 def forks(*, is_told: bool) -> str:
     """The text; where a file is told numbers of threads (`affdsl.codegen.c.threads`), it looks at `affdsl_asks`."""
-    asks, alone = (" || affdsl_asks > 0", "\n    affdsl_asks = -1;") if is_told else ("", "")
-    return _FORKS.replace("ASKS", asks).replace("ALONE", alone)
+    if not is_told:
+        return _FORKS.replace("ASKS", "")
+    alone = "omp_set_num_threads(1)"
+    return _FORKS.replace("ASKS", " || affdsl_asks > 0").replace(f"{alone};", f"{alone}, affdsl_asks = -1;")
 
 
 # Forks and OpenMP

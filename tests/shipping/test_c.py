@@ -301,7 +301,7 @@ def test_what_a_caller_must_see_to_stands_in_the_header(all_kinds):
     assert "The product of two matrices. M int64_t, a size: at least 0" in about["product"]
     assert "row-major and contiguous; one that is written overlaps no other." in about["product"]
     assert (
-        "A[i + 1] (kernels.py:49) stays in its array: it is in bounds only where M == 0 or N > M." in about["shifted"]
+        "A[i + 1] (kernels.py:49) stays in its array: it is in bounds only where N > M or M == 0." in about["shifted"]
     )
     assert "Requires N - 1 >= 0." in about["halves"]
     assert "Requires times between -" in about["scaled"]

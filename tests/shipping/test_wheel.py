@@ -122,7 +122,7 @@ WRONG = [
     ("scaled", (2.0, X, X.copy(), 2**63), "argument 'times' must be between -9223372036854775808 and"),
     ("halves", (np.zeros(4, "u1"),), "dimension 0 of argument 'x' is 4, which N * 2 + 1 is for no size N"),
     ("halves", (np.zeros(1, "u1"),), "halves: it assumes N - 1 >= 0, but N = 0"),
-    ("shifted", (X, X.copy()), "is in bounds only where M == 0 or N > M, but M = 4, N = 4"),
+    ("shifted", (X, X.copy()), "is in bounds only where N > M or M == 0, but N = 4, M = 4"),
     ("gathered", (X, np.array([1, 4]), X[:2].copy()), "values[places[i]]: index 4 is out of bounds for dimension 0"),
     ("rooted", (np.array([1, -2.5], "f4"),), "not negative (i = 1, x[i] = -2.5)"),
 ]  # fmt: skip
