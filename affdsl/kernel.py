@@ -26,6 +26,7 @@ from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
+from affdsl.lang import result_names
 from affdsl.lang.annotations import Parameter, defaulted
 from affdsl.lang.builder import active
 from affdsl.lang.calls import call, is_traced
@@ -74,6 +75,7 @@ def kernel(
     contract: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
+    results: str = "",
 ) -> Kernel | Decorator:
     """Make a kernel of a Python function: its body runs once, now, and builds the loops.
 
@@ -96,6 +98,9 @@ def kernel(
         and sums as one operation, factors for divisors that loops do not change, and polynomials for exponentials and
         logarithms. It stands in the IR, so the interpreter, C and MLIR round alike. Kernels that this one calls have
         their own.
+    results
+        What the results are called in C, in their order: `@affdsl.kernel(results="sums largest")`. Without it they have
+        the names of the variables that the kernel returns, where these have one, and else `result`, `result_1`.
 
     Raises
     ------
@@ -125,10 +130,10 @@ def kernel(
         if not isinstance(value, bool):
             raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
     rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
+    names = result_names.split(results)
     namespace = _names_around(user_frame())
-    if function is None:
-        return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
-    return _kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
+    options = partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding, results=names)
+    return cast(Decorator, options) if function is None else options(function)
 
 
 if not TYPE_CHECKING:  # and no decorator: below one, jedi sees no overloads
@@ -137,7 +142,12 @@ if not TYPE_CHECKING:  # and no decorator: below one, jedi sees no overloads
 
 @plain_traceback
 def _kernel(
-    function: Callable[..., object], namespace: Mapping[str, object], *, boundscheck: bool, rounding: frozenset[str]
+    function: Callable[..., object],
+    *,
+    namespace: Mapping[str, object],
+    boundscheck: bool,
+    rounding: frozenset[str],
+    results: tuple[str, ...],
 ) -> Kernel:
     if isinstance(function, staticmethod):
         raise problem(
@@ -147,7 +157,7 @@ def _kernel(
         )
     if not isinstance(function, FunctionType):
         raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
-    return Kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
+    return Kernel(function, namespace, boundscheck=boundscheck, rounding=rounding, results=results)
 
 
 class _Called(Generic[P, R]):
@@ -231,6 +241,7 @@ class Kernel(_Called[P, R]):
         written: Kernel | None = None,
         boundscheck: bool = False,
         rounding: frozenset[str] = frozenset(),
+        results: tuple[str, ...] = (),
     ) -> None:
         update_wrapper(self, function)
         self._function = function
@@ -243,6 +254,7 @@ class Kernel(_Called[P, R]):
         self._written = written
         self._boundscheck = boundscheck
         self._rounding = rounding
+        self._results = results
         self._bounds: Bounds | None = None
         self._schedule: Callable[[], Schedule | None] = _none
         self._notes: tuple[Note, ...] = ()
@@ -250,9 +262,10 @@ class Kernel(_Called[P, R]):
             return
         if owner is not None:
             own = parameters_of(function, namespace, skip=1)
-            self._program = trace(function, own, (owner,), checked=boundscheck)
+            self._program = trace(function, own, (owner,), checked=boundscheck, result_names=results)
         elif not _is_method(function):
-            self._program = trace(function, parameters_of(function, namespace), checked=boundscheck)
+            own = parameters_of(function, namespace)
+            self._program = trace(function, own, checked=boundscheck, result_names=results)
         if self._program is not None:
             self._program = _rounded(self._program, rounding)
         self._bounds = _bounds(self._program) if self._program is not None else None
@@ -320,7 +333,8 @@ class Kernel(_Called[P, R]):
 
     def _of(self, owner: object) -> Kernel:
         """The kernel, a method, built for an object."""
-        return Kernel(self._function, self._namespace, owner, boundscheck=self._boundscheck, rounding=self._rounding)
+        checked, rounding, results = self._boundscheck, self._rounding, self._results
+        return Kernel(self._function, self._namespace, owner, boundscheck=checked, rounding=rounding, results=results)
 
     @property
     def name(self) -> str:
@@ -663,7 +677,10 @@ class Kernel(_Called[P, R]):
             raise problem(ProgramTypeError, f"width is {width!r}", "it is one of the bits of a register: 128, 256, 512")
         verify(self.module)
         sizes = len(self.program.sizes)
-        return emit(self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width)
+        return emit(
+            self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width,
+            results=self.program.result_names,
+        )  # fmt: skip
 
     def asm(self, *, loop: str | None = None, target: str | None = None) -> Assembly:
         """The assembly of its loops as a call runs them: the same compiler, the same flags. Innermost loops come first.

@@ -35,6 +35,7 @@ class Options(TypedDict, total=False):
     contract: bool
     reciprocal: bool
     approximate: bool
+    results: str
 
 
 class Decorator(Protocol):

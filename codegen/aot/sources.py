@@ -93,7 +93,14 @@ def sources(library: Library) -> Sources:
 
 def _entries(library: Library, target: Target, names: Sequence[str]) -> list[Entry]:
     return [
-        Entry(k.modules[target.name], k.program.func.symbol, name, len(k.program.sizes), k.program.checked)
+        Entry(
+            k.modules[target.name],
+            k.program.func.symbol,
+            name,
+            len(k.program.sizes),
+            k.program.checked,
+            k.program.result_names,
+        )
         for k, name in zip(library.kernels, names, strict=True)
     ]
 

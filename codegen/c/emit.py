@@ -87,6 +87,7 @@ def emit(
     rows: Rows = STRICT_C,
     vector_types: bool = True,
     register_bits: int = REGISTER_BITS[-1],
+    results: Sequence[str] = (),
 ) -> CSource:
     """Standalone C of the function `entry` and all that it calls, which becomes static.
 
@@ -95,10 +96,11 @@ def emit(
     If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
     `rows` is what writes each operation, see affdsl.codegen.c.operations. Without `vector_types` vectors are arrays
     and loops over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more
-    than `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
+    than `register_bits` are several; compilers make several registers of one, too, but hold those in memory. `results`
+    are the names of the results, where somebody gave them some.
     """
     module = in_registers(module, register_bits)
-    found = plans(module, entry, sizes=sizes, checked=checked)
+    found = plans(module, entry, sizes=sizes, checked=checked, results=results)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
     bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows, reserved=macros_of(file))

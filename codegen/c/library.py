@@ -27,6 +27,8 @@ class Entry(FrozenValue):
     name: str
     sizes: int
     checked: bool = False
+    results: tuple[str, ...] = ()
+    """What its results are called; nothing where nobody says."""
 
 
 class Written(FrozenValue):
@@ -59,7 +61,13 @@ class LibraryFile:
     def _plans(self, entry: Entry, bits: int) -> tuple[str, dict[str, Plan]]:
         module = in_registers(entry.module, bits)
         return entry.symbol, plans(
-            module, entry.symbol, sizes=entry.sizes, checked=entry.checked, names=self._names, name=entry.name
+            module,
+            entry.symbol,
+            sizes=entry.sizes,
+            checked=entry.checked,
+            names=self._names,
+            name=entry.name,
+            results=entry.results,
         )
 
     def with_status(self) -> frozenset[int]:
