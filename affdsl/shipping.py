@@ -7,6 +7,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 from affdsl.codegen.aot import build as aot
+from affdsl.codegen.aot.languages.table import languages
 from affdsl.codegen.aot.machine import chosen_targets
 from affdsl.codegen.aot.naming import library_name, library_version, symbols
 from affdsl.codegen.aot.shipped import Library, ShippedKernel
@@ -31,6 +32,7 @@ def build(
     checked: bool = False,
     openmp: bool = True,
     threads_parameter: bool = False,
+    bindings: str | Sequence[str] = (),
 ) -> tuple[Path, ...]:
     """Build kernels into a library: C, a header, a static and a shared library, files for CMake and pkg-config.
 
@@ -63,6 +65,9 @@ def build(
     threads_parameter
         Let each function with parallel loops take how many threads run them, as `int32_t threads` behind its other
         arguments; 0 leaves it to OpenMP, which goes by `OMP_NUM_THREADS`. A wheel has it as the keyword `threads`.
+    bindings
+        The languages for which declarations are written beside the header, which is for C and C++: "fortran" a module
+        of interfaces with `bind(C)`, "rust" one with `extern "C"`, "julia" one of functions that are a `ccall`.
 
     Returns
     -------
@@ -72,7 +77,7 @@ def build(
     Raises
     ------
     BuildError
-        For names, versions and targets that cannot be, and a folder that cannot be written.
+        For names, versions, targets and languages that cannot be, and a folder that cannot be written.
     ToolchainError
         Where there is no compiler, or it fails.
     UnsupportedError
@@ -100,9 +105,10 @@ def build(
     called = library_name(listed[0].name.lower() if name is None else name, python=python)
     names = symbols(prefix, [kernel.name for kernel in listed], called, checked=checked)
     chosen = chosen_targets([targets] if isinstance(targets, str) else targets)
+    written_for = languages([bindings] if isinstance(bindings, str) else bindings)
     shipped = tuple(_shipped(kernel, chosen, optimize) for kernel in listed)
     library = Library(called, library_version(version), shipped, tuple(names), chosen, checked, threads_parameter)
-    return aot.build(library, Path(folder), python=python, openmp=openmp)
+    return aot.build(library, Path(folder), python=python, openmp=openmp, bindings=written_for)
 
 
 def _shipped(kernel: Kernel, targets: Sequence[Target], optimize: bool | Mapping[str, int]) -> ShippedKernel:

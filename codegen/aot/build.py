@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from affdsl.codegen.aot.cmake import STRICT, cmake_lists, wrapping
+from affdsl.codegen.aot.languages.table import declarations
 from affdsl.codegen.aot.machine import Machine, machine_of, targets_here
 from affdsl.codegen.aot.pkg_config import pkg_config
 from affdsl.codegen.aot.shipped import Library
@@ -20,11 +21,14 @@ from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, Source, compile_library
 
 
-def build(library: Library, folder: Path, *, python: bool = False, openmp: bool = True) -> tuple[Path, ...]:
+def build(
+    library: Library, folder: Path, *, python: bool = False, openmp: bool = True, bindings: Sequence[str] = ()
+) -> tuple[Path, ...]:
     """Build a library into a folder, which is made where it is missing; give the files, of which others are replaced.
 
     Nothing is written where something fails before. The compiler is that of `affdsl.codegen.toolchain`: it may make
     code for another machine. Without `openmp` all loops run on one thread, as they do where the compiler has no OpenMP.
+    `bindings` are languages for which declarations are written, see `affdsl.codegen.aot.languages`.
 
     Raises
     ------
@@ -50,6 +54,7 @@ def build(library: Library, folder: Path, *, python: bool = False, openmp: bool 
         f"{library.name}.pc": pkg_config(library, openmp=threads),
         f"lib{library.name}.a": static,
         name: shared,
+        **declarations(library, written, bindings),
     }
     if python:
         wheel_name, data = wheel(library, written, machine, shared)

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+import time
 import warnings
 from pathlib import Path
 
@@ -54,6 +55,9 @@ def ran() -> int:
     Y[:] = 0
     total = prefix(X, Y)
     BITS.add(hashlib.sha256(Y.tobytes() + np.float64(total).tobytes()).hexdigest())
+    until = time.monotonic() + 5
+    while count() - ALONE + 1 != af.get_threads() > 1 and time.monotonic() < until:
+        time.sleep(0.001)  # threads that are too many are about to end
     return count() - ALONE + 1
 
 
