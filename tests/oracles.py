@@ -46,6 +46,7 @@ TOOLS = {
     "pkg-config": (None, "pkg-config"),
     "objdump": (None, "binutils"),
     "nm": (None, "binutils"),
+    "auditwheel": (None, "auditwheel"),
     "chromium": (None, "chromium"),
 }
 COMPILERS = ("clang-22", "gcc", "g++")

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 
+from affdsl.codegen.aot.elf import needed, newest
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.errors import BuildError, ToolchainError
@@ -17,6 +18,12 @@ from affdsl.codegen.toolchain import Compiler, macros
 from affdsl.frozen import FrozenValue
 
 _CPUS = {"__x86_64__": "x86_64", "__aarch64__": "aarch64", "__riscv": "riscv64"}
+
+
+GLIBC = frozenset(f"lib{name}" for name in ("c.so.6", "m.so.6", "dl.so.2", "rt.so.1", "pthread.so.0"))
+"""The libraries of glibc, which are on every machine for which wheels are manylinux."""
+OLDEST = (2, 17)
+"""The oldest version of glibc that is told apart: that of the oldest systems for which indexes take wheels."""
 
 
 class Machine(FrozenValue):
@@ -44,14 +51,28 @@ class Machine(FrozenValue):
             return (f"-Wl,-install_name,@rpath/lib{library.name}.dylib",)
         return f"-Wl,-soname,{_so_name(library)}", "-Wl,-z,defs"
 
-    @property
-    def wheel_tag(self) -> str:
-        """The platform for which a wheel with the library is: that of this Python where it runs here, too."""
+    def wheel_tag(self, shared: bytes) -> str:
+        """The platform for which a wheel with a shared library is.
+
+        On Linux it is `manylinux_2_17_x86_64`, or such, by the versions of the symbols that the library needs of glibc;
+        where it needs another library than those of glibc, as that of OpenMP, it is the machine alone.
+        """
+        if self.is_linux and (libc := _needed_of_glibc(shared)) is not None:
+            return f"manylinux_{libc[0]}_{libc[1]}_{self.cpu}"
         if self.is_linux == sys.platform.startswith("linux") and self.cpu == platform.machine():
             return sysconfig.get_platform().replace("-", "_").replace(".", "_")
         if self.is_linux:
             return f"linux_{self.cpu}"
         raise BuildError("a wheel for macOS is built on macOS: what it is for depends on the version of the system")
+
+
+def _needed_of_glibc(shared: bytes) -> tuple[int, int] | None:
+    """The version of glibc that a library needs at least; None where it needs more than that."""
+    libraries = needed(shared)
+    if not all(name in GLIBC or name.startswith("ld-linux-") for name in libraries):
+        return None
+    major, minor = (*newest(libraries, "GLIBC_"), 0)[:2]
+    return max((major, minor), OLDEST)
 
 
 def _so_name(library: Library) -> str:
