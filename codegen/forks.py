@@ -27,6 +27,8 @@ def watch() -> None:
     Where this process was forked itself, and OpenMP was there before, nobody knows whether the thread that forked had
     others: it runs parallel loops alone.
     """
+    if not hasattr(os, "register_at_fork"):  # as on Windows, where no process forks
+        return
     os.register_at_fork(before=_before, after_in_child=_in_child)
     if not _is_forked() or threading.get_native_id() != os.getpid():
         return

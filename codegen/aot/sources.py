@@ -107,6 +107,7 @@ def _entries(library: Library, target: Target, names: Sequence[str]) -> list[Ent
 
 def _file(library: Library, target: Target, text: str) -> SourceFile:
     """The file of a target: of one that needs flags it is empty on other machines, and refused without the flags."""
+    text = f"{_ON_WINDOWS}{text}" if "aligned_alloc(" in text else text
     strict = "Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."
     if not library.is_dispatched:
         head = as_comment([f"{library.name} {library.version}, made by affdsl", "", *_flags(target), strict])
@@ -120,6 +121,18 @@ def _file(library: Library, target: Target, text: str) -> SourceFile:
     if target.flags:
         guard = f'#if !({target.condition})\n#error "compile this file with {" ".join(target.flags)}"\n#endif\n\n'
     return SourceFile(name, f"{start}#if defined({target.machine})\n{guard}{text}\n#endif\n", target)
+
+
+_ON_WINDOWS = """\
+#if defined(_WIN32) /* which has no aligned_alloc, and takes such memory back by another function than free */
+#include <malloc.h>
+#include <stdlib.h>
+#define aligned_alloc(alignment, bytes) _aligned_malloc(bytes, alignment)
+#define malloc(bytes) _aligned_malloc(bytes, 16)
+#define free(memory) _aligned_free(memory)
+#endif
+
+"""
 
 
 def _flags(target: Target) -> list[str]:
@@ -149,7 +162,9 @@ def _header(library: Library, functions: Sequence[Written], sites: Sites, others
         f'#define {upper}_VERSION "{library.version}"\n',
         f"#define {upper}_VERSION_MAJOR {major}\n#define {upper}_VERSION_MINOR {minor}\n",
         f"#define {upper}_VERSION_PATCH {patch}\n\n",
-        f'#if defined(__GNUC__)\n#define {upper}_API __attribute__((visibility("default")))\n',
+        f"#if defined(_WIN32)\n#if defined({library.name}_EXPORTS)\n#define {upper}_API __declspec(dllexport)\n",
+        f"#else\n#define {upper}_API\n#endif\n",
+        f'#elif defined(__GNUC__)\n#define {upper}_API __attribute__((visibility("default")))\n',
         f"#else\n#define {upper}_API\n#endif\n\n",
         f'#if defined(__cplusplus)\n{cpp_types}#define {restrict} __restrict\nextern "C" {{\n',
         f"#else\n#define {restrict} restrict\n{c_types}#endif\n\n",

@@ -49,7 +49,7 @@ def test_candidates_are_tried_in_order_and_never_in_the_working_directory(
 def test_a_missing_compiler_is_named_with_all_that_was_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toolchain, "_zig", lambda: None)
+    monkeypatch.setattr(toolchain, "zig", lambda: None)
     with pytest.raises(ToolchainError, match="no C compiler") as caught:
         find_compiler({"PATH": str(tmp_path)})
     message = str(caught.value)
