@@ -249,6 +249,7 @@ def compile_library(
     flags: Sequence[str],
     link_flags: Sequence[str] = (),
     others: Sequence[str] = (),
+    shared: str = "library.so",
 ) -> tuple[bytes, ...]:
     """Compile the C files of a library; give the bytes of the static and of the shared library, and of other files.
 
@@ -266,6 +267,8 @@ def compile_library(
         Those of the shared library but for `-shared`.
     others
         Files that the linker writes besides.
+    shared
+        What the shared library is called where it is linked; on Windows programs look for that name.
 
     Raises
     ------
@@ -282,8 +285,8 @@ def compile_library(
         ]
         _run_all(commands, folder)
         _run((*_archiver(compiler, folder), "rcs", "library.a", *objects), folder)
-        _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", "library.so", "-lm"), folder)
-        return tuple((folder / file).read_bytes() for file in ("library.a", "library.so", *others))
+        _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", shared, "-lm"), folder)
+        return tuple((folder / file).read_bytes() for file in ("library.a", shared, *others))
 
 
 def _archiver(compiler: Compiler, folder: Path) -> tuple[str, ...]:

@@ -79,8 +79,9 @@ def _compiled(
     threads = ("-fopenmp",) if openmp else ()
     others = (IMPORT_LIBRARY,) if machine.system == "windows" else ()
     static, shared, *imported = compile_library(
-        compiler, units, written.headers, (*flags, *threads), machine.link_flags(library), others
-    )
+        compiler, units, written.headers, (*flags, *threads), machine.link_flags(library), others,
+        machine.shared_names(library)[0],
+    )  # fmt: skip
     return static, shared, b"".join(imported)
 
 
