@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, SupportsIndex
 
 from affdsl.codegen.errors import ArgumentError, RangeError
 from affdsl.codegen.forks import MOST_THREADS
@@ -26,7 +26,7 @@ of_context: Final[ContextVar[int | None]] = ContextVar("affdsl.threads", default
 
 
 @plain_traceback
-def set_threads(number: int | None) -> None:
+def set_threads(number: SupportsIndex | None) -> None:
     """Let parallel loops run on so many threads from now on, in all threads of this process.
 
     It takes effect at the next call of each kernel, and nothing is compiled anew. Results are the same to the bit for
@@ -58,7 +58,7 @@ def set_threads(number: int | None) -> None:
 
 
 @plain_traceback
-def threads(number: int | None) -> AbstractContextManager[None]:
+def threads(number: SupportsIndex | None) -> AbstractContextManager[None]:
     """Let parallel loops run on so many threads inside of a `with`: `with af.threads(4): kernel(...)`.
 
     What was before holds again behind it, also after an exception, and they may stand in each other. Other threads,
