@@ -89,7 +89,7 @@ def test_a_ziglang_of_the_working_directory_or_without_its_program_is_none(
     (ziglang(tmp_path / "site", "exit 0") / "ziglang" / "zig").chmod(0o644)
     for folders in ([str(tmp_path / "here"), ""], [str(tmp_path / "site")]):
         monkeypatch.setattr(toolchain.sys, "path", folders)
-        assert toolchain._zig() is None
+        assert toolchain.zig() is None
 
 
 def test_zig_keeps_its_c_library_where_it_always_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

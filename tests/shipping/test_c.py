@@ -213,7 +213,7 @@ def test_a_library_for_another_machine_runs_there(tmp_path, monkeypatch):
         [smooth, filters.brightest], tmp_path / "out", name="filters", prefix="filters_", targets=["sve", "neon"],
         openmp=False, python=True,
     )  # fmt: skip
-    assert "filters-0.1.0-py3-none-linux_aarch64.whl" in {file.name for file in files}
+    assert "filters-0.1.0-py3-none-manylinux_2_17_aarch64.whl" in {file.name for file in files}
     (tmp_path / "main.c").write_text(PROGRAM)
     library = ["-Iout", "out/libfilters.a", "-lm"]
     run(compiler, *STRICT, "-static", "main.c", *library, "-o", "program", cwd=tmp_path)
