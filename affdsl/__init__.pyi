@@ -6,6 +6,9 @@ from .codegen.errors import OverlapError as OverlapError
 from .codegen.errors import RangeError as RangeError
 from .codegen.errors import SizeError as SizeError
 from .codegen.errors import ToolchainError as ToolchainError
+from .codegen.threads import get_threads as get_threads
+from .codegen.threads import set_threads as set_threads
+from .codegen.threads import threads as threads
 from .errors import AffdslError as AffdslError
 from .errors import DivisorError as DivisorError
 from .errors import FailedAssertionError as FailedAssertionError

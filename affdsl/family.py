@@ -104,6 +104,7 @@ class Family(Kernel[P, R]):
         said: str = "",
         boundscheck: bool = False,
         rounding: frozenset[str] = frozenset(),
+        results: tuple[str, ...] = (),
     ) -> None:
         self.variables = variables_of(parameters)
         self._parameters = parameters
@@ -119,7 +120,7 @@ class Family(Kernel[P, R]):
         self._of_owners: weakref.WeakKeyDictionary[object, dict[Key, Kernel]] = weakref.WeakKeyDictionary()
         super().__init__(
             function, namespace, owner, parameters=parameters, boundscheck=boundscheck, rounding=rounding,
-            written=None if base is None else base.written,
+            results=results, written=None if base is None else base.written,
         )  # fmt: skip
         self._take(dispatcher(self._choice, parameters))
         if base is None and not self._known and not self._awaits_owner:
@@ -230,7 +231,7 @@ class Family(Kernel[P, R]):
             function = _called(self._function, self._named(key), self._asked(key))
             return Kernel(
                 function, self._namespace, self._owner, parameters=self._parameters, types=types,
-                boundscheck=self._boundscheck, rounding=self._rounding,
+                boundscheck=self._boundscheck, rounding=self._rounding, results=self._results,
             )  # fmt: skip
         except ProgramError as error:
             if error.place is None:
@@ -318,7 +319,7 @@ class Family(Kernel[P, R]):
         """The family of what a step makes of each kernel; of one of them at once, so that mistakes are found."""
         made: Family[P, R] = Family(
             self._function, self._namespace, self._owner, parameters=self._parameters, base=self, step=step,
-            boundscheck=self._boundscheck, rounding=self._rounding,
+            boundscheck=self._boundscheck, rounding=self._rounding, results=self._results,
         )  # fmt: skip
         if at_once:
             made._kernel(next(iter(self._known), self._keys()[0]))
@@ -422,7 +423,7 @@ class Family(Kernel[P, R]):
             made = self._of_owners.setdefault(owner, made)
         return Family(
             self._function, self._namespace, owner, parameters=self._parameters, made=made,
-            boundscheck=self._boundscheck, rounding=self._rounding,
+            boundscheck=self._boundscheck, rounding=self._rounding, results=self._results,
         )  # fmt: skip
 
     def __reduce__(self) -> str | tuple[object, ...]:

@@ -26,6 +26,7 @@ from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
+from affdsl.lang import result_names
 from affdsl.lang.annotations import OpenParameter, Parameter, defaulted
 from affdsl.lang.builder import active
 from affdsl.lang.calls import call, is_traced
@@ -75,6 +76,7 @@ def kernel(
     contract: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
+    results: str = "",
 ) -> Kernel | Decorator:
     """Make a kernel of a Python function: its body runs once, now, and builds the loops.
 
@@ -98,6 +100,9 @@ def kernel(
         and sums as one operation, factors for divisors that loops do not change, and polynomials for exponentials and
         logarithms. It stands in the IR, so the interpreter, C and MLIR round alike. Kernels that this one calls have
         their own.
+    results
+        What the results are called in C, in their order: `@affdsl.kernel(results="sums largest")`. Without it they have
+        the names of the variables that the kernel returns, where these have one, and else `result`, `result_1`.
 
     Raises
     ------
@@ -127,10 +132,10 @@ def kernel(
         if not isinstance(value, bool):
             raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
     rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
+    names = result_names.split(results)
     namespace = _names_around(user_frame())
-    if function is None:
-        return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
-    return _kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
+    options = partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding, results=names)
+    return cast(Decorator, options) if function is None else options(function)
 
 
 if not TYPE_CHECKING:  # and no decorator: below one, jedi sees no overloads
@@ -139,7 +144,12 @@ if not TYPE_CHECKING:  # and no decorator: below one, jedi sees no overloads
 
 @plain_traceback
 def _kernel(
-    function: Callable[..., object], namespace: Mapping[str, object], *, boundscheck: bool, rounding: frozenset[str]
+    function: Callable[..., object],
+    *,
+    namespace: Mapping[str, object],
+    boundscheck: bool,
+    rounding: frozenset[str],
+    results: tuple[str, ...],
 ) -> Kernel:
     if isinstance(function, staticmethod):
         raise problem(
@@ -151,7 +161,7 @@ def _kernel(
         raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
     parameters = _parameters(function, namespace)
     return _kind(parameters or ())(
-        function, namespace, parameters=parameters, boundscheck=boundscheck, rounding=rounding
+        function, namespace, parameters=parameters, boundscheck=boundscheck, rounding=rounding, results=results
     )
 
 
@@ -249,6 +259,7 @@ class Kernel(_Called[P, R]):
         written: Kernel | None = None,
         boundscheck: bool = False,
         rounding: frozenset[str] = frozenset(),
+        results: tuple[str, ...] = (),
     ) -> None:
         update_wrapper(self, function)
         self._function = function
@@ -261,6 +272,7 @@ class Kernel(_Called[P, R]):
         self._written = written
         self._boundscheck = boundscheck
         self._rounding = rounding
+        self._results = results
         self._bounds: Bounds | None = None
         self._schedule: Callable[[], Schedule | None] = _none
         self._notes: tuple[Note, ...] = ()
@@ -284,7 +296,8 @@ class Kernel(_Called[P, R]):
             parameters = parameters_of(function, namespace, skip=skip)
         own = made_parameters(function, parameters, types)
         before = (owner,) if owner is not None else ()
-        return _rounded(trace(function, own, before, checked=self._boundscheck, types=types), self._rounding)
+        made = trace(function, own, before, checked=self._boundscheck, types=types, result_names=self._results)
+        return _rounded(made, self._rounding)
 
     def _first_call(self, /, *arguments: object, **keywords: object) -> object:
         """Compile, and take the compiled kernel for all later calls."""
@@ -359,7 +372,7 @@ class Kernel(_Called[P, R]):
         parameters = parameters_of(self._function, self._namespace, skip=1)
         return _kind(parameters)(
             self._function, self._namespace, owner, parameters=parameters, boundscheck=self._boundscheck,
-            rounding=self._rounding,
+            rounding=self._rounding, results=self._results,
         )  # fmt: skip
 
     @property
@@ -496,7 +509,8 @@ class Kernel(_Called[P, R]):
         target
             The vector registers: "native" for those of this machine, or the name of an instruction set, as "avx2".
         threads
-            How many threads there are: by default as many as this process may use. 1 leaves loops sequential.
+            How many threads there are: by default as many as this process may use, or `affdsl.set_threads` says. 1
+            leaves loops sequential.
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.
@@ -722,7 +736,10 @@ class Kernel(_Called[P, R]):
             raise problem(ProgramTypeError, f"width is {width!r}", "it is one of the bits of a register: 128, 256, 512")
         verify(self.module)
         sizes = len(self.program.sizes)
-        return emit(self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width)
+        return emit(
+            self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width,
+            results=self.program.result_names,
+        )  # fmt: skip
 
     def asm(self, *, loop: str | None = None, target: str | None = None) -> Assembly:
         """The assembly of its loops as a call runs them: the same compiler, the same flags. Innermost loops come first.

@@ -7,8 +7,10 @@ from inspect import cleandoc
 from pathlib import Path
 
 from affdsl.codegen.aot import build as aot
+from affdsl.codegen.aot.languages.table import languages
 from affdsl.codegen.aot.machine import chosen_targets
 from affdsl.codegen.aot.naming import library_name, library_version, symbols
+from affdsl.codegen.aot.platforms import platform as platform_of
 from affdsl.codegen.aot.shipped import Library, ShippedKernel
 from affdsl.codegen.errors import BuildError
 from affdsl.codegen.targets.target import Target
@@ -30,6 +32,9 @@ def build(
     python: bool = False,
     checked: bool = False,
     openmp: bool = True,
+    threads_parameter: bool = False,
+    bindings: str | Sequence[str] = (),
+    platform: str | None = None,
 ) -> tuple[Path, ...]:
     """Build kernels into a library: C, a header, a static and a shared library, files for CMake and pkg-config.
 
@@ -59,6 +64,15 @@ def build(
         Also give each function another one, `NAME_check`, which says whether it may run with some sizes.
     openmp
         Whether parallel loops run on threads.
+    threads_parameter
+        Let each function with parallel loops take how many threads run them, as `int32_t threads` behind its other
+        arguments; 0 leaves it to OpenMP, which goes by `OMP_NUM_THREADS`. A wheel has it as the keyword `threads`.
+    bindings
+        The languages for which declarations are written beside the header, which is for C and C++: "fortran" a module
+        of interfaces with `bind(C)`, "rust" one with `extern "C"`, "julia" one of functions that are a `ccall`.
+    platform
+        Where it will run, if that is another system: "linux-x86_64", "linux-aarch64", "macos-x86_64", "macos-aarch64",
+        "windows-x86_64" or "windows-aarch64". It is built by `zig cc`, of the package ziglang, on one thread.
 
     Returns
     -------
@@ -68,7 +82,7 @@ def build(
     Raises
     ------
     BuildError
-        For names, versions and targets that cannot be, and a folder that cannot be written.
+        For names, versions, targets, languages and platforms that cannot be, and a folder that cannot be written.
     ToolchainError
         Where there is no compiler, or it fails.
     UnsupportedError
@@ -97,9 +111,11 @@ def build(
     listed = [each for kernel in listed for each in kernel.kernels]
     names = symbols(prefix, [kernel.name for kernel in listed], called, checked=checked)
     chosen = chosen_targets([targets] if isinstance(targets, str) else targets)
+    written_for = languages([bindings] if isinstance(bindings, str) else bindings)
+    asked = None if platform is None else platform_of(platform)
     shipped = tuple(_shipped(kernel, chosen, optimize) for kernel in listed)
-    library = Library(called, library_version(version), shipped, tuple(names), chosen, checked)
-    return aot.build(library, Path(folder), python=python, openmp=openmp)
+    library = Library(called, library_version(version), shipped, tuple(names), chosen, checked, threads_parameter)
+    return aot.build(library, Path(folder), python=python, openmp=openmp, bindings=written_for, platform=asked)
 
 
 def _shipped(kernel: Kernel, targets: Sequence[Target], optimize: bool | Mapping[str, int]) -> ShippedKernel:

@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     contract: bool
     reciprocal: bool
     approximate: bool
+    results: str
 
 
 class Decorator(Protocol):

@@ -10,6 +10,7 @@ from typing import Final, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
+from affdsl.codegen.advice import A_COMPLEX, AN_ARRAY, ANY_STRIDES, COMPLEX
 from affdsl.codegen.bfloat import KIND, is_bfloat16, kind_of, rounded
 from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from affdsl.codegen.foreign import with_arrays
@@ -203,10 +204,7 @@ def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoRetur
         elif kind_of(value.dtype) not in "biufcEO":
             fix = "its elements are no numbers"
         elif value.dtype.kind == "c" and argument.dtype.kind != "c":
-            fix = (
-                f"its elements have two parts: pass np.ascontiguousarray({name}.real), or let the kernel take complex "
-            )
-            fix += "numbers: annotate it with affdsl.c128[...], or affdsl.c64[...]"
+            fix = f"its elements have two parts: pass np.ascontiguousarray({name}.real){COMPLEX}"
         elif argument.written:
             fix = f"it is written in place, where a copy would be lost, so make it with dtype={constructor}"
         else:
@@ -225,7 +223,7 @@ def _refuse_layout(kernel: str, argument: ArrayArgument, value: Array) -> NoRetu
     if not value.flags.c_contiguous and not argument.strided:
         copy = f"np.ascontiguousarray({name})"
         fix = in_place.replace("COPY", copy) if argument.written else f"pass {copy}"
-        fix += ", or let the kernel take any strides: annotate it with affdsl.strided(...)"
+        fix += ANY_STRIDES
         raise LayoutError(f"{what} be C-contiguous, with strides {contiguous(value)}, got strides {strides}; {fix}")
     fix = in_place.replace("COPY", f"np.array({name})") if argument.written else f"pass {name}.copy()"
     if not value.flags.aligned:
@@ -327,9 +325,9 @@ def _part_of(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
 def _number_instead(name: str, value: object, convert: str) -> str:
     """What to pass instead of what is no number of the right kind."""
     if isinstance(value, complex | np.complexfloating) and convert != "complex":
-        return f"it has two parts: pass {name}.real or abs({name}), or annotate {name} as affdsl.c128"
+        return f"it has two parts: pass {name}.real or abs({name}){A_COMPLEX.format(name)}"
     if getattr(value, "shape", ()) or isinstance(value, list | tuple):
-        return f"pass one element of it, {name}[i], or take it as an array: annotate {name} like affdsl.f64[N]"
+        return f"pass one element of it, {name}[i]{AN_ARRAY.format(name)}"
     if isinstance(value, Number | str | np.generic):
         with suppress(TypeError, ValueError, OverflowError):
             {"bool": bool, "float": float, "int": int, "complex": complex}[convert](value)

@@ -14,8 +14,14 @@ leave its array, or an assertion does not hold, which only a library with checks
 
     void affdsl_failure(int64_t *numbers);
 
-which tells the thread that called what failed. Or they return 4, with nothing touched, if it is not known whether the
-kernel may run with these sizes. Then Python decides, and tells the library, which remembers it:
+which tells the thread that called what failed. A library with loops that threads share exports
+
+    int32_t affdsl_threads(int32_t threads);
+
+which tells OpenMP on how many the thread that calls wants them, and gives how many it was told before; it is called
+before `affdsl_entry` and after it where a number is wanted (`affdsl.codegen.threads`). Or the first two return 4, with
+nothing touched, if it is not known whether the kernel may run with these sizes. Then Python decides, and tells the
+library, which remembers it:
 
     void affdsl_allow(const int64_t *symbols);
 
@@ -35,6 +41,7 @@ import sysconfig
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -60,7 +67,9 @@ from affdsl.codegen.bfloat import in_abi, is_bfloat16, kind_of
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache, import_image
 from affdsl.codegen.errors import ArgumentError, ToolchainError
+from affdsl.codegen.forks import is_alone
 from affdsl.codegen.overlap import strides_of
+from affdsl.codegen.threads import of_context, of_process, wanted
 from affdsl.errors import AffdslError, InternalError
 from affdsl.frames import plain_traceback
 
@@ -113,6 +122,7 @@ def load(
     """
     entry = library.address("affdsl_entry")
     results = library.address("affdsl_results")
+    threads = None if is_alone() else library.address("affdsl_threads")
     if entry is None:
         raise InternalError(f"{signature.name}: the library does not export affdsl_entry")
     if results is None and any(isinstance(result, ArrayResult) for result in signature.results):
@@ -138,7 +148,7 @@ def load(
 
     allow = library.address("affdsl_allow")
     if allow is None or decide is None:
-        return _caller(signature, entry, results, explain)
+        return _caller(signature, entry, results, threads, explain)
 
     def explain_or_allow(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
         if status != _ASKS:
@@ -147,17 +157,18 @@ def load(
         _ALLOW(allow)(struct.pack(f"{len(symbols)}q", *symbols))
         return (caller(*arguments, **keywords),)
 
-    caller = _caller(signature, entry, results, explain_or_allow)
+    caller = _caller(signature, entry, results, threads, explain_or_allow)
     return caller
 
 
-def _caller(signature: Signature, entry: int, results: int | None, explain: Explain) -> Caller:
+def _caller(signature: Signature, entry: int, results: int | None, threads: int | None, explain: Explain) -> Caller:
     make = _compiled_caller()
     if make is None:
-        return _CtypesCaller(signature, entry, results, explain)
+        return _CtypesCaller(signature, entry, results, threads, explain)
     names = tuple(argument.name for argument in signature.arguments)
     slots = tuple(_slot(part) for part in (*signature.arguments, *signature.results))
-    return make(entry, results or 0, names, slots, explain, is_plain)
+    number = ctypes.addressof(of_process)
+    return make(entry, results or 0, threads or 0, number, of_context, names, slots, explain, is_plain)
 
 
 def caller_kind() -> tuple[Literal["compiled", "ctypes"], str]:
@@ -213,7 +224,7 @@ def _sizes_and_scalars(values: Sequence[Value]) -> tuple[Shapes, Scalars]:
 _OVERLAP: Final = '#include "overlap.c"\n'  # which stands in entry.c
 _Slot = tuple[bool, bool, bool, int, str, int, int]
 MakeCaller = Callable[
-    [int, int, tuple[str, ...], tuple[_Slot, ...], Callable[..., object], object],
+    [int, int, int, int, ContextVar[int | None], tuple[str, ...], tuple[_Slot, ...], Callable[..., object], object],
     Caller,
 ]
 
@@ -307,11 +318,13 @@ class _CtypesCaller:
         signature: Signature,
         entry: int,
         results: int | None,
+        threads: int | None,
         explain: Explain,
     ) -> None:
         self._signature = signature
         self._entry = _ENTRY(entry)
         self._results = _RESULTS(results) if results is not None else None
+        self._threads = _THREADS(threads) if threads is not None else None
         self._explain = explain
         counts = [argument.size_count for argument in signature.arguments if isinstance(argument, ArrayArgument)]
         # Packed bytes, which C only reads, are made many times faster than arrays of ctypes.
@@ -334,7 +347,7 @@ class _CtypesCaller:
         if self._signature.results:
             results = self._make_results(sizes, addresses, arguments, keywords)
             addresses += [_address(result) for result in results]
-        status = self._entry(self._pack_pointers(*addresses), sizes)
+        status = self._run(self._pack_pointers(*addresses), sizes)
         if status != _FINE:
             return self._explain(status, arguments, keywords)[0]
         if not results:
@@ -344,6 +357,17 @@ class _CtypesCaller:
             for part, result in zip(self._signature.results, results, strict=True)
         )
         return taken if len(taken) > 1 else taken[0]
+
+    def _run(self, pointers: bytes, sizes: bytes) -> int:
+        """Call the entry, with as many threads as are wanted, if somebody wants a number."""
+        threads = wanted() if self._threads is not None else 0
+        if threads == 0 or self._threads is None:
+            return int(self._entry(pointers, sizes))
+        before = self._threads(threads)
+        try:
+            return int(self._entry(pointers, sizes))
+        finally:
+            self._threads(before)
 
     def _make_results(
         self, sizes: bytes, addresses: list[int], arguments: tuple[object, ...], keywords: Mapping[str, object]
@@ -389,6 +413,7 @@ _TURNED: Final = 5
 _REFUSED: Final = -1  # by entry.c itself
 
 _ENTRY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+_THREADS: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
 _ALLOW: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _RESULTS: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _FAILURE: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

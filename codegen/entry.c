@@ -24,6 +24,7 @@ enum { FINE = 0, REFUSED = -1 };
 
 typedef int32_t (*Entry)(void *const *pointers, const int64_t *sizes);
 typedef int32_t (*Results)(const int64_t *sizes, void *const *pointers, int64_t *result_sizes);
+typedef int32_t (*Threads)(int32_t threads);
 
 typedef union {
     int64_t i64;
@@ -56,6 +57,9 @@ typedef struct {
     vectorcallfunc vectorcall;
     Entry entry;
     Results results; /* NULL when no result is an array */
+    Threads threads; /* tells OpenMP a number of threads, gives the one before; NULL when no loop runs on several */
+    const int32_t *of_process; /* the number that is wanted in this process; 0 leaves it to OpenMP */
+    PyObject *of_context;      /* a variable with the number that is wanted in this context, or None */
     Py_ssize_t argument_count;
     Py_ssize_t result_count;
     Py_ssize_t size_count; /* of all arguments, the ranks added up, those of strided ones twice */
@@ -479,12 +483,26 @@ done:
     return answer;
 }
 
+/* How many threads are wanted for a call, 0 if nobody said; -1 with an exception set. */
+static int32_t wanted_threads(const Caller *self)
+{
+    PyObject *own = NULL;
+    if (self->threads == NULL)
+        return 0;
+    if (PyContextVar_Get(self->of_context, Py_None, &own) < 0)
+        return -1;
+    const long number = own == Py_None ? *(const volatile int32_t *)self->of_process : PyLong_AsLong(own);
+    Py_DECREF(own);
+    return (int32_t)number;
+}
+
 /* Call with one argument for each slot. */
 static PyObject *run(const Caller *self, PyObject *const *arguments)
 {
     Frame frame;
     PyObject *answer = NULL;
-    if (!frame_open(&frame, self))
+    const int32_t threads = wanted_threads(self);
+    if (threads < 0 || !frame_open(&frame, self))
         return NULL;
     int32_t status = REFUSED;
     if (check(self, arguments, &frame)) {
@@ -494,7 +512,13 @@ static PyObject *run(const Caller *self, PyObject *const *arguments)
             for (Py_ssize_t i = 0; i < self->argument_count; i++)
                 Py_INCREF(arguments[i]);
             Py_BEGIN_ALLOW_THREADS
-            status = self->entry(frame.pointers, frame.sizes);
+            if (threads != 0) { /* OpenMP has a number for each thread: what else this one runs gets its own back */
+                const int32_t before = self->threads(threads);
+                status = self->entry(frame.pointers, frame.sizes);
+                self->threads(before);
+            } else {
+                status = self->entry(frame.pointers, frame.sizes);
+            }
             Py_END_ALLOW_THREADS
             for (Py_ssize_t i = 0; i < self->argument_count; i++)
                 Py_DECREF(arguments[i]);
@@ -573,13 +597,16 @@ static int read_slot(Slot *slot, PyObject *row)
     return 1;
 }
 
-/* Caller(entry, results, names, slots, explain, is_plain): addresses, tuple of str, tuple of rows, two callables. */
+/* Caller(entry, results, threads, of_process, of_context, names, slots, explain, is_plain): four addresses, a context
+   variable, tuple of str, tuple of rows, two callables. */
 static PyObject *Caller_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    unsigned long long entry, results;
-    PyObject *names, *slots, *explain, *is_plain;
-    static char *words[] = {"entry", "results", "names", "slots", "explain", "is_plain", NULL};
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "KKO!O!OO", words, &entry, &results, &PyTuple_Type, &names,
+    unsigned long long entry, results, threads, of_process;
+    PyObject *of_context, *names, *slots, *explain, *is_plain;
+    static char *words[] = {"entry", "results", "threads", "of_process", "of_context", "names", "slots", "explain",
+                            "is_plain", NULL};
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "KKKKO!O!O!OO", words, &entry, &results, &threads,
+                                     &of_process, &PyContextVar_Type, &of_context, &PyTuple_Type, &names,
                                      &PyTuple_Type, &slots, &explain, &is_plain))
         return NULL;
     Caller *self = (Caller *)type->tp_alloc(type, 0);
@@ -588,6 +615,9 @@ static PyObject *Caller_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     self->vectorcall = Caller_vectorcall;
     self->entry = (Entry)(uintptr_t)entry;
     self->results = (Results)(uintptr_t)results;
+    self->threads = (Threads)(uintptr_t)threads;
+    self->of_process = (const int32_t *)(uintptr_t)of_process;
+    self->of_context = Py_NewRef(of_context);
     self->names = Py_NewRef(names);
     self->explain = Py_NewRef(explain);
     self->is_plain = Py_NewRef(is_plain);
@@ -614,6 +644,7 @@ static PyObject *Caller_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 
 static int Caller_traverse(Caller *self, visitproc visit, void *arg)
 {
+    Py_VISIT(self->of_context);
     Py_VISIT(self->names);
     Py_VISIT(self->explain);
     Py_VISIT(self->is_plain);
@@ -625,6 +656,7 @@ static int Caller_traverse(Caller *self, visitproc visit, void *arg)
 static void Caller_dealloc(Caller *self)
 {
     PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->of_context);
     Py_XDECREF(self->names);
     Py_XDECREF(self->explain);
     Py_XDECREF(self->is_plain);

@@ -9,10 +9,14 @@ import os
 import threading
 from functools import cache
 
+MOST_THREADS = 4096
+"""The most that are asked for: OpenMP ends the process where the system does not give it so many as it wants."""
 _LIBRARY = "libgomp.so.1"
 _LLVM = ("libomp.so.5", "libomp.so", "libiomp5.so")  # which looks after forks itself, unless the environment has this:
 _LLVM_WISH = "KMP_INIT_AT_FORK"
 _SOFT = 1  # omp_pause_soft
+_alone: list[str] = []
+"""The libraries that were told to use one thread."""
 _FORKED = 0x40  # PF_FORKNOEXEC of Linux
 
 
@@ -23,13 +27,21 @@ def watch() -> None:
     Where this process was forked itself, and OpenMP was there before, nobody knows whether the thread that forked had
     others: it runs parallel loops alone.
     """
+    if not hasattr(os, "register_at_fork"):  # as on Windows, where no process forks
+        return
     os.register_at_fork(before=_before, after_in_child=_in_child)
     if not _is_forked() or threading.get_native_id() != os.getpid():
         return
     library = _loaded(_LIBRARY)
     if library is not None:
         library.omp_set_num_threads(1)
+        _alone.append(_LIBRARY)
     _in_child_of_llvm()
+
+
+def is_alone() -> bool:
+    """Whether the thread that this process began with has to run parallel loops alone: nobody knows its threads."""
+    return bool(_alone)
 
 
 def _before() -> None:
@@ -42,6 +54,7 @@ def _in_child() -> None:
     library = _loaded(_LIBRARY)
     if library is not None and not hasattr(library, "omp_pause_resource_all"):  # before gcc 9
         library.omp_set_num_threads(1)
+        _alone.append(_LIBRARY)
     _in_child_of_llvm()
 
 
@@ -50,6 +63,7 @@ def _in_child_of_llvm() -> None:
         library = _loaded(name)
         if library is not None:
             library.omp_set_num_threads(1)
+            _alone.append(name)
 
 
 def _loaded(name: str) -> ctypes.CDLL | None:

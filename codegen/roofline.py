@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache
 from affdsl.codegen.native import native_target
 from affdsl.codegen.quiet import QUIET, Watch
+from affdsl.codegen.threads import wanted
 from affdsl.codegen.toolchain import Compiler, jit_flags, machine
 from affdsl.frozen import FrozenValue
 from affdsl.progress import progress
@@ -124,6 +125,8 @@ def _at_least(found: Roofline, other: Roofline) -> Roofline:
 
 def most_threads() -> int:
     """How many threads parallel loops of kernels run on."""
+    if number := wanted():
+        return number
     cache = default_cache()
     return cache.library(*_program(cache)).call("affdsl_most_threads")
 

@@ -70,7 +70,7 @@ class Compiler(FrozenValue):
     @property
     def is_zig(self) -> bool:
         """Whether it is the clang that zig has in it."""
-        return _is_zig(self.command)
+        return is_zig(self.command)
 
     @property
     def portable_flags(self) -> tuple[str, ...]:
@@ -117,8 +117,8 @@ def find_compiler(environment: Mapping[str, str] = os.environ) -> Command:
     for name in CANDIDATES:
         if found := _which(name, environment):
             return Command(Path(found))
-    if zig := _zig():
-        return Command(zig, ("cc",))
+    if program := zig():
+        return Command(program, ("cc",))
     raise ToolchainError(
         f"no C compiler: {' and '.join('$' + v for v in VARIABLES)} are not set, none of {', '.join(CANDIDATES)} "
         f"is on PATH ({_search_path(environment)}), and the package ziglang is not installed; install gcc or clang, "
@@ -248,8 +248,10 @@ def compile_library(
     headers: Mapping[str, str],
     flags: Sequence[str],
     link_flags: Sequence[str] = (),
-) -> tuple[bytes, bytes]:
-    """Compile the C files of a library; give the bytes of the static and of the shared library.
+    others: Sequence[str] = (),
+    shared: str = "library.so",
+) -> tuple[bytes, ...]:
+    """Compile the C files of a library; give the bytes of the static and of the shared library, and of other files.
 
     Parameters
     ----------
@@ -263,6 +265,10 @@ def compile_library(
         Those of all units, among them `-fPIC`.
     link_flags
         Those of the shared library but for `-shared`.
+    others
+        Files that the linker writes besides.
+    shared
+        What the shared library is called where it is linked; on Windows programs look for that name.
 
     Raises
     ------
@@ -279,8 +285,8 @@ def compile_library(
         ]
         _run_all(commands, folder)
         _run((*_archiver(compiler, folder), "rcs", "library.a", *objects), folder)
-        _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", "library.so", "-lm"), folder)
-        return (folder / "library.a").read_bytes(), (folder / "library.so").read_bytes()
+        _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", shared, "-lm"), folder)
+        return tuple((folder / file).read_bytes() for file in ("library.a", shared, *others))
 
 
 def _archiver(compiler: Compiler, folder: Path) -> tuple[str, ...]:
@@ -439,7 +445,7 @@ def _which(program: str, environment: Mapping[str, str]) -> str | None:
     return shutil.which(program, path=_search_path(environment))
 
 
-def _zig() -> Path | None:
+def zig() -> Path | None:
     """The program of the package ziglang, if that is installed; it is not looked for in the working directory."""
     folders = [folder for folder in sys.path if os.path.isabs(folder) and folder != os.getcwd()]
     spec = importlib.machinery.PathFinder.find_spec("ziglang", folders)
@@ -447,13 +453,14 @@ def _zig() -> Path | None:
     return program if program is not None and os.access(program, os.X_OK) else None
 
 
-def _is_zig(command: Sequence[str]) -> bool:
+def is_zig(command: Sequence[str]) -> bool:
+    """Whether a command is zig."""
     return any(Path(word).name in ("zig", "ziglang") for word in command)
 
 
 def _zig_cache(command: Sequence[str], folder: Path) -> dict[str, str]:
     """Where zig keeps what it has made of its C library: where it always does, or in the folder of this one run."""
-    if not _is_zig(command):
+    if not is_zig(command):
         return {}
     known = {
         name: os.environ[name] for name in ("ZIG_GLOBAL_CACHE_DIR", "XDG_CACHE_HOME", "HOME") if name in os.environ
@@ -482,7 +489,7 @@ def _first_line(text: str) -> str:
 
 
 # What a shared library starts with: ELF, or on macOS Mach-O for 64 bits and for several processors.
-_LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+_LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
 
 _RESOURCES = {
     "cpu": resource.RLIMIT_CPU,

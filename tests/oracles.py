@@ -35,6 +35,8 @@ TOOLS = {
     "clang-22": ("22", "clang-22"),
     "gcc": (None, "gcc"),
     "g++": (None, "g++"),
+    "gfortran": (None, "gfortran"),
+    "rustc": (None, "rustc"),
     "aarch64-linux-gnu-gcc": (None, "gcc-aarch64-linux-gnu"),
     "qemu-aarch64": (None, "qemu-user"),
     "qemu-riscv64": (None, "qemu-user"),
@@ -44,6 +46,7 @@ TOOLS = {
     "pkg-config": (None, "pkg-config"),
     "objdump": (None, "binutils"),
     "nm": (None, "binutils"),
+    "auditwheel": (None, "auditwheel"),
     "chromium": (None, "chromium"),
 }
 COMPILERS = ("clang-22", "gcc", "g++")

@@ -113,7 +113,7 @@ def test_what_the_kernel_as_written_refuses_is_refused_by_what_a_schedule_made_o
             y[i] = x[i]
 
     again = there_and_back(af.Schedule(copy).strip_mine("i", 4).kernel())
-    with pytest.raises(SizeError, match=r"y\[i\] .* is in bounds only where .*, but M = 2, N = 3"):
+    with pytest.raises(SizeError, match=r"y\[i\] .* is in bounds only where .*, but N = 3, M = 2"):
         again(np.ones(3), np.ones(2))
     y = np.zeros(5)
     again(np.ones(3), y)

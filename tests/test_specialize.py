@@ -146,7 +146,7 @@ def test_another_kernel_calls_it_with_its_own_sizes():
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ({"L": 3}, r"test_specialize.py:\d+: cannot specialize gemm: it has no size L\n    its sizes are M, N, K"),
+        ({"L": 3}, r"test_specialize.py:\d+: cannot specialize gemm: it has no size L\n    its sizes are M, K, N"),
         ({"NN": 3}, "it has no size NN; did you mean 'N'"),
         ({"alpha": 3}, "it has no size alpha"),
         ({"N": -1}, "cannot specialize gemm: N, a size of an array, would be -1"),

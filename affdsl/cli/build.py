@@ -25,6 +25,10 @@ FLAGS = (
     Flag("python", "switch", "Also write a wheel, which needs NumPy only"),
     Flag("checked", "switch", "Also write functions NAME_check, which say whether NAME may run with some sizes"),
     Flag("openmp", "switch", "Run parallel loops on threads (default: on)"),
+    Flag("threads-parameter", "switch", "Let functions with parallel loops take the number of their threads"),
+    Flag("platform", "value", "Where it will run, built by zig cc: windows-x86_64, macos-aarch64, linux-aarch64, ...",
+         "platform"),
+    Flag("bindings", "list", "Also write declarations for other languages: fortran, rust, julia", "language,language"),
     Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
@@ -57,6 +61,9 @@ def main(arguments: Sequence[str]) -> int:
             python=line.on("python"),
             checked=line.on("checked"),
             openmp=line.on("openmp", default=True),
+            platform=line.given("platform"),
+            bindings=line.listed("bindings"),
+            threads_parameter=line.on("threads-parameter"),
         )
     except UsageError as error:
         raise UsageError(f"affdsl build: {error}") from None

@@ -252,7 +252,10 @@ def defaulted(
 
 
 def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location) -> tuple[Value, ...]:
-    """The symbols that the shapes of the arguments give, in the order in which the user made them.
+    """The symbols that the shapes of the arguments give, in the order in which the arguments name them first.
+
+    Where a dimension has several that no one before it has, they are in the order of their names: an expression does
+    not know which of its terms was written first.
 
     Raises ProgramNameError for a symbol whose value no shape and no argument gives.
     """
@@ -268,7 +271,8 @@ def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location)
         if p.symbol is not None:
             given[p.symbol] = p.name
     shapes = [p.type.shape for p in parameters if isinstance(p.type, ArrayType)]
-    found = dict.fromkeys(v for shape in shapes for e in shape for v in e.values() if v not in given)
+    dimensions = [sorted(e.values(), key=lambda symbol: symbol.hint) for shape in shapes for e in shape]
+    found = dict.fromkeys(v for values in dimensions for v in values if v not in given)
     hints = [v.hint for v in (*given, *found)]
     twice = next((hint for hint in hints if hints.count(hint) > 1), None)
     if twice is not None:
@@ -287,7 +291,7 @@ def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location)
                 f"add an argument `{symbol.hint.lower()}: {symbol.hint}`, or an array with the size {symbol.hint}",
                 location=location,
             )
-    return tuple(sorted(found, key=lambda symbol: symbol.id))
+    return tuple(found)
 
 
 def solves(expr: Affine, symbol: Value) -> bool:

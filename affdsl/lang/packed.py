@@ -35,9 +35,10 @@ Packed: TypeAlias = tuple[
     tuple[Word, ...],
     tuple[int, ...],
     bool,
+    tuple[str, ...],
 ]
 """The IR; how many sizes come before the arguments; the arguments and results; which arguments are written; whether
-each access is to be checked."""
+each access is to be checked; what the results are called."""
 
 
 def packed(program: Program) -> Packed:
@@ -61,12 +62,13 @@ def packed(program: Program) -> Packed:
         tuple(map(_word, program.results)),
         tuple(sorted(program.written)),
         program.checked,
+        program.result_names,
     )
 
 
 def unpacked(data: Packed) -> Program:
     """The program that was packed; its symbols are new ones."""
-    text, count, arguments, results, written, checked = data
+    text, count, arguments, results, written, checked, names = data
     *body, contract = _read(text).body
     module = Module(tuple(body))
     function = module.functions[-1]
@@ -95,7 +97,9 @@ def unpacked(data: Packed) -> Program:
         types.append(made)
         position += is_array
     sizes = tuple(symbols[v] for v in function.args[:count])
-    program = Program(function, parameters, sizes, tuple(types), frozenset(written), checked=checked)
+    program = Program(
+        function, parameters, sizes, tuple(types), frozenset(written), checked=checked, result_names=names
+    )
     return derived(program, module)
 
 

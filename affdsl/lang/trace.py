@@ -17,6 +17,7 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
+from affdsl.lang import result_names as result_names_of
 from affdsl.lang.annotated import meant
 from affdsl.lang.annotations import ArrayType, Form, OpenParameter, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
@@ -51,6 +52,8 @@ class Program(Frozen):
     """Whether it wants each access to be checked when it runs, or a kernel that it calls does."""
     downward: Mapping[Value, Affine] = field(default_factory=dict)
     """Where loops start that run down, by their counters, which say how far they have come: outer loops first."""
+    result_names: tuple[str, ...] = ()
+    """What its author calls the results, each of them; nothing where nobody says."""
 
     @property
     def module(self) -> Module:
@@ -75,6 +78,7 @@ def trace(
     *,
     checked: bool = False,
     types: Types = Types(),  # noqa: B008 - it is frozen
+    result_names: tuple[str, ...] = (),
 ) -> Program:
     """Run function on placeholders, after the arguments `before`, and give what it built, with types for variables.
 
@@ -111,6 +115,8 @@ def trace(
             )
         line = returned_at(function.__code__)
         results = _results(builder, returned, location if line is None else Location(location.file, line))
+        taken = [v.hint for v in inputs]
+        result_names_of.require(name, result_names, len(results), taken, location)
         body = builder.close()
     values = tuple(x.value for x in results)
     if values:
@@ -121,7 +127,9 @@ def trace(
     checked = checked or any(callee.checked for callee in builder.callees.values())
     downward = {counter: start.substitute(own) for counter, start in builder.downward.items()}
     constants = tuple(builder.constants)
-    return Program(built, parameters, sizes, result_types, written, builder.callees, constants, checked, downward)
+    return Program(
+        built, parameters, sizes, result_types, written, builder.callees, constants, checked, downward, result_names
+    )
 
 
 def _require_plain(function: FunctionType, location: Location) -> None:

@@ -25,6 +25,7 @@ from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import bits_in_register, names_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, told
 from affdsl.optimize.options import Options
+from affdsl.optimize.order import rerolling
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
@@ -89,6 +90,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
                 s.approximate(name)
     for name in [*_run_once(s)]:
         s.unroll(name)
+    s = rerolling.take_all(s)
     for name, recipe in recipes.FOR_KERNELS.items():
         if name not in options.choices.left_out:
             with _recipe(name, notes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
@@ -11,6 +10,7 @@ from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.baseline import BASELINE
 from affdsl.codegen.targets.target import Target
+from affdsl.codegen.threads import cores, of_environment, wanted
 from affdsl.frozen import FrozenValue
 from affdsl.optimize.choices import Choices
 
@@ -50,6 +50,6 @@ def targets() -> Mapping[str, Target]:
 
 
 def available_threads() -> int:
-    """How many threads this process may use at once: as many as it has cores, and no more than OpenMP would take."""
-    cores, limit = len(os.sched_getaffinity(0)), os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores
+    """How many threads this process may use at once: as many as it has cores, and no more than loops run on."""
+    limit = wanted() or of_environment()
+    return min(cores(), limit) if limit else cores()

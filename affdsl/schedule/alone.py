@@ -22,8 +22,8 @@ from affdsl.passes.legality.proposals import Step
 
 LOCAL = frozenset({
     "approximate", "contract", "distribute", "index_set_split", "interchange", "normalize", "parallelize", "peel",
-    "permute", "reciprocal", "reverse", "scalar_replace", "shift", "skew", "slp", "splice", "strip_mine", "tile",
-    "unroll", "unroll_full", "unroll_jam", "vectorize",
+    "permute", "reciprocal", "reroll", "reverse", "scalar_replace", "shift", "skew", "slp", "splice", "strip_mine",
+    "tile", "unroll", "unroll_full", "unroll_jam", "vectorize",
 })  # fmt: skip
 """The steps that look at one nest, and change nothing but that."""
 

@@ -378,6 +378,10 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Let a loop count from 0 in steps of 1."""
         return self._take("normalize", loop)
 
+    def reroll(self, loop: str) -> Self:
+        """Let a loop that was unrolled by hand do one of the same things in each iteration, which `unroll` undoes."""
+        return self._take("reroll", loop)
+
     def make_perfect(self, outer: str, inner: str) -> Self:
         """Move all that stands beside an inner loop into it, under conditions, so that the two are perfectly nested."""
         return self._take("make_perfect", outer, inner)

@@ -49,7 +49,9 @@ class After(FrozenValue):
 _PLAIN, _BOUNDS, _COPIES = After(), After(settles=True), After(settles=True, copies=True)
 _REORDERS = After(settles=True, opens=True)
 AFTER: Mapping[str, After] = {
-    **dict.fromkeys(("reverse", "distribute", "coalesce", "normalize", "make_perfect", "sink"), After(opens=True)),
+    **dict.fromkeys(
+        ("reverse", "distribute", "coalesce", "normalize", "reroll", "make_perfect", "sink"), After(opens=True)
+    ),
     **dict.fromkeys(("tile", "permute", "interchange", "skew"), _REORDERS),
     **dict.fromkeys(("strip_mine", "fuse", "index_set_split", "peel", "vectorize", "data_copy"), _BOUNDS),
     **dict.fromkeys(("compute_at", "precompute", "fold", "inline"), _BOUNDS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +28,10 @@ from affdsl.lang.annotations import ArrayType, Parameter
 MADE = "Made by affdsl; an edit is lost when the library is built again."
 
 
+THREADS = "threads"
+"""The keyword that says how many threads run the loops of a function."""
+
+
 def package(library: Library, sources: Sources, file: str) -> dict[str, str]:
     """The files of a package that calls the library in a file beside them.
 
@@ -38,7 +42,15 @@ def package(library: Library, sources: Sources, file: str) -> dict[str, str]:
     UnsupportedError
         For a kernel that cannot be called from Python without affdsl.
     """
+    told = {
+        kernel.name for kernel, made in zip(library.kernels, sources.functions, strict=True) if made.plan.takes_threads
+    }
     for kernel in library.kernels:
+        if kernel.name in told and any(p.name == THREADS for p in kernel.program.parameters):
+            raise BuildError(
+                f"{kernel.name} has an argument called {THREADS}, which is also that of its function in Python with "
+                "threads_parameter=True: give it another name"
+            )
         if kernel.name.startswith("_") or (library.is_dispatched and kernel.name == "target"):
             raise BuildError(f"a function of a Python package cannot be called {kernel.name}: give it another name")
     signatures = [signature_of(kernel.program) for kernel in library.kernels]
@@ -48,14 +60,14 @@ def package(library: Library, sources: Sources, file: str) -> dict[str, str]:
                 why = "NumPy alone has no such type"
                 raise UnsupportedError(f"{signature.name}: a wheel cannot pass {part.dtype} to C: {why}")
     return {
-        "__init__.py": _functions(library),
-        "__init__.pyi": _stub(library, signatures),
+        "__init__.py": _functions(library, told),
+        "__init__.pyi": _stub(library, signatures, told),
         "_kernels.py": _kernels(library, sources, signatures, file),
         "py.typed": "",
     }
 
 
-def _functions(library: Library) -> str:
+def _functions(library: Library, told: Collection[str]) -> str:
     """The module that is imported: a function for each kernel."""
     names = [kernel.name for kernel in library.kernels] + ["target"] * library.is_dispatched
     parts = [
@@ -68,7 +80,10 @@ def _functions(library: Library) -> str:
         imports.append(f"from ._kernels import _{kernel.name} as {handle}\n")
         taken = ", ".join(p.name for p in kernel.program.parameters)
         listed = ", ".join(p.name + _default(p) for p in kernel.program.parameters)
-        documented = _quoted(_documentation(kernel))
+        if kernel.name in told:
+            taken += f", {THREADS}={THREADS}"
+            listed += f", *, {THREADS}=0"
+        documented = _quoted(_documentation(kernel, kernel.name in told))
         parts.append(f"\n\ndef {kernel.name}({listed}):\n{documented}\n    return {handle}({taken})\n")
     if library.is_dispatched:
         imports.append("from ._kernels import target as _target\n")
@@ -105,11 +120,13 @@ def _handle(kernel: ShippedKernel) -> str:
     return handle
 
 
-def _documentation(kernel: ShippedKernel) -> str:
+def _documentation(kernel: ShippedKernel, is_told: bool) -> str:
     """What `help` says."""
     lines = [kernel.about.strip() or f"{kernel.name}, a compiled kernel.", "", "Parameters", "----------"]
     for position, p in enumerate(kernel.program.parameters):
         lines += [f"{p.name} : {_shown_type(p)}", f"    {_use(kernel, position, p)}"]
+    if is_told:
+        lines += [f"{THREADS} : int", "    How many threads run its parallel loops; 0 leaves it to OMP_NUM_THREADS."]
     if kernel.program.results:
         lines += ["", "Returns", "-------"]
         lines += [f"{t!r}" for t in kernel.program.results]
@@ -144,7 +161,7 @@ def _quoted(text: str) -> str:
     return f'    """{indented.lstrip()}\n    """'
 
 
-def _stub(library: Library, signatures: Sequence[Signature]) -> str:
+def _stub(library: Library, signatures: Sequence[Signature], told: Collection[str]) -> str:
     """The types of the functions."""
     parts = [
         "from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str\n",
@@ -155,6 +172,7 @@ def _stub(library: Library, signatures: Sequence[Signature]) -> str:
     ]
     for signature in signatures:
         listed = [f"{a.name}: {_argument_type(a)}" + " = ..." * _has_default(a) for a in signature.arguments]
+        listed += ["*", f"{THREADS}: _int = ..."] if signature.name in told else []
         results = [_result_type(r) for r in signature.results]
         returned = results[0] if len(results) == 1 else f"_tuple[{', '.join(results)}]" if results else "None"
         parts.append(f"\ndef {signature.name}({', '.join(listed)}) -> {returned}: ...\n")
@@ -250,6 +268,8 @@ def _places(function: Written) -> Iterator[tuple[str, int, int]]:
     for position, output in enumerate(function.prototype.outputs):
         if output:
             yield "result", position, 0
+    if function.prototype.threads:
+        yield "threads", 0, 0
     if function.prototype.failure:
         yield "failure", 0, 0
 

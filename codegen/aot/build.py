@@ -9,8 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from affdsl.codegen.aot.cmake import STRICT, cmake_lists, wrapping
-from affdsl.codegen.aot.machine import Machine, machine_of, targets_here
+from affdsl.codegen.aot.languages.table import declarations
+from affdsl.codegen.aot.machine import IMPORT_LIBRARY, Machine, machine_of, targets_here
 from affdsl.codegen.aot.pkg_config import pkg_config
+from affdsl.codegen.aot.platforms import Platform, compiler_for
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.aot.sources import Sources, sources
 from affdsl.codegen.aot.wheel import wheel
@@ -20,11 +22,20 @@ from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, Source, compile_library
 
 
-def build(library: Library, folder: Path, *, python: bool = False, openmp: bool = True) -> tuple[Path, ...]:
+def build(
+    library: Library,
+    folder: Path,
+    *,
+    python: bool = False,
+    openmp: bool = True,
+    bindings: Sequence[str] = (),
+    platform: Platform | None = None,
+) -> tuple[Path, ...]:
     """Build a library into a folder, which is made where it is missing; give the files, of which others are replaced.
 
     Nothing is written where something fails before. The compiler is that of `affdsl.codegen.toolchain`: it may make
     code for another machine. Without `openmp` all loops run on one thread, as they do where the compiler has no OpenMP.
+    `bindings` are languages for which declarations are written, see `affdsl.codegen.aot.languages`.
 
     Raises
     ------
@@ -37,11 +48,11 @@ def build(library: Library, folder: Path, *, python: bool = False, openmp: bool 
     """
     _require_folder(folder)
     written = sources(library)
-    compiler = default_cache().compiler()
-    machine = machine_of(compiler)
+    compiler = default_cache().compiler(None if platform is None else compiler_for(platform))
+    machine = machine_of(compiler, platform)
     here = targets_here(compiler, library.targets)
     threads = openmp and compiler.has_openmp and written.has_parallel
-    static, shared = _compiled(compiler, machine, library, written, here, openmp=threads)
+    static, shared, imported = _compiled(compiler, machine, library, written, here, openmp=threads)
     name, *links = machine.shared_names(library)
     files: dict[str, str | bytes] = {
         **written.headers,
@@ -50,6 +61,8 @@ def build(library: Library, folder: Path, *, python: bool = False, openmp: bool 
         f"{library.name}.pc": pkg_config(library, openmp=threads),
         f"lib{library.name}.a": static,
         name: shared,
+        **declarations(library, written, bindings),
+        **({f"{library.name}.lib": imported} if imported else {}),
     }
     if python:
         wheel_name, data = wheel(library, written, machine, shared)
@@ -59,11 +72,17 @@ def build(library: Library, folder: Path, *, python: bool = False, openmp: bool 
 
 def _compiled(
     compiler: Compiler, machine: Machine, library: Library, written: Sources, here: Sequence[Target], *, openmp: bool
-) -> tuple[bytes, bytes]:
-    flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fPIC", "-fvisibility=hidden")
+) -> tuple[bytes, bytes, bytes]:
+    flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fvisibility=hidden")
+    flags += ("-fPIC",) if machine.system != "windows" else (f"-D{library.name}_EXPORTS",)
     units = [Source(f.name, f.text, f.target.flags if f.target in here and f.target else ()) for f in written.files]
     threads = ("-fopenmp",) if openmp else ()
-    return compile_library(compiler, units, written.headers, (*flags, *threads), machine.link_flags(library))
+    others = (IMPORT_LIBRARY,) if machine.system == "windows" else ()
+    static, shared, *imported = compile_library(
+        compiler, units, written.headers, (*flags, *threads), machine.link_flags(library), others,
+        machine.shared_names(library)[0],
+    )  # fmt: skip
+    return static, shared, b"".join(imported)
 
 
 def _require_folder(folder: Path) -> None:

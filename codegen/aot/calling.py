@@ -5,6 +5,7 @@ overlap, and the sizes with which the kernel keeps to its arrays. What was found
 """
 
 import ctypes
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +25,8 @@ from affdsl.codegen.arguments import (
     check,
 )
 from affdsl.codegen.c.sites import Site
-from affdsl.codegen.errors import SizeError
-from affdsl.codegen.forks import watch
+from affdsl.codegen.errors import ArgumentError, RangeError, SizeError
+from affdsl.codegen.forks import MOST_THREADS, watch
 from affdsl.codegen.overlap import strides_of
 from affdsl.frozen import FrozenValue
 
@@ -87,7 +88,7 @@ class Contract(FrozenValue):
 
 Place = tuple[str, int, int]
 """What an argument in C is: ("size", n, 0), ("argument", n, 0), ("stride", n, dimension), ("result", n, 0),
-("failure", 0, 0)."""
+("threads", 0, 0), ("failure", 0, 0)."""
 
 
 @dataclass(frozen=True)
@@ -135,15 +136,18 @@ class Function:
         """The one result that is a number, which C returns."""
         return next(result for result in self.signature.results if isinstance(result, ScalarResult))
 
-    def __call__(self, *arguments: object) -> object:
-        """Check the arguments and call. Raises what `affdsl.codegen.arguments.check` does, and SizeError."""
+    def __call__(self, *arguments: object, threads: object = 0) -> object:
+        """Check the arguments and call, with so many threads. Raises what `affdsl.codegen.arguments.check` does, and
+        SizeError.
+        """
         values = check(self.signature, arguments, {})
+        many = _many(self.signature.name, threads)
         numbers, shapes = self._numbers(values)
         results = [np.empty(shape, result.dtype) for result, shape in zip(self.signature.results, shapes, strict=True)]
         failure = (ctypes.c_int64 * self.room)()
         if self.prints:
             sys.stdout.flush()
-        given = [self._passed(place, numbers, values, results, failure) for place in self.places]
+        given = [self._passed(place, numbers, values, results, failure, many) for place in self.places]
         answer = self._run(*given)
         if self.returns == "status" and answer != 0:
             raise self._error(answer, tuple(failure))
@@ -162,11 +166,19 @@ class Function:
         what, number, _ = place
         if what in ("size", "stride"):
             return ctypes.c_int64
+        if what == "threads":
+            return ctypes.c_int32
         argument = self.signature.arguments[number] if what == "argument" else None
         return _c_type(argument.dtype) if isinstance(argument, ScalarArgument) else ctypes.c_void_p
 
     def _passed(
-        self, place: Place, numbers: Numbers, values: Sequence[Value], results: Sequence[Array], failure: object
+        self,
+        place: Place,
+        numbers: Numbers,
+        values: Sequence[Value],
+        results: Sequence[Array],
+        failure: object,
+        threads: int,
     ) -> object:
         match place:
             case "size", number, _:
@@ -180,6 +192,8 @@ class Function:
                 return strides_of(array)[dimension]
             case "result", number, _:
                 return _address(results[number])
+            case "threads", _, _:
+                return threads
             case _:
                 return ctypes.addressof(failure)  # type: ignore[arg-type]
 
@@ -265,6 +279,17 @@ def loaded(file: Path) -> ctypes.CDLL:
             f"the compiled library {file.name} cannot be loaded: {error}; install what it names, or a wheel that was "
             "built for this machine"
         ) from None
+
+
+def _many(function: str, threads: object) -> int:
+    """A number of threads as it is passed. Raises ArgumentError and RangeError."""
+    try:
+        number = operator.index(threads)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(f"{function}: argument 'threads' must be a whole number, got {threads!r}") from None
+    if not 0 <= number <= MOST_THREADS:
+        raise RangeError(f"{function}: argument 'threads' must be between 0 and {MOST_THREADS}, got {number}")
+    return number
 
 
 def _given(known: dict[str, int], names: tuple[str, ...]) -> str:

@@ -81,7 +81,7 @@ def private_header(library: Library, functions: Functions) -> str:
     parts = [
         f"/* The functions of {library.name} for each target: not for those who call the library. */\n",
         f'#ifndef {upper}_TARGETS_H\n#define {upper}_TARGETS_H\n\n#include "{library.name}.h"\n\n',
-        f'#if defined(__GNUC__)\n#define {upper}_HIDDEN __attribute__((visibility("hidden")))\n',
+        f'#if defined(__GNUC__) && !defined(_WIN32)\n#define {upper}_HIDDEN __attribute__((visibility("hidden")))\n',
         f"#else\n#define {upper}_HIDDEN\n#endif\n\n",
     ]
     for machine, targets in _by_machine(library):

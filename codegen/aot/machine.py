@@ -6,7 +6,10 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Sequence
+from typing import Literal
 
+from affdsl.codegen.aot.elf import needed, newest
+from affdsl.codegen.aot.platforms import Platform
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.errors import BuildError, ToolchainError
@@ -16,16 +19,34 @@ from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, macros
 from affdsl.frozen import FrozenValue
 
+_SYSTEMS: dict[str, Literal["linux", "macos", "windows"]] = {
+    "__linux__": "linux", "__APPLE__": "macos", "_WIN32": "windows"
+}  # fmt: skip
+_HERE = "linux" if sys.platform.startswith("linux") else {"darwin": "macos", "win32": "windows"}.get(sys.platform)
+IMPORT_LIBRARY = "import.lib"
+"""The file with which programs of Windows are linked that use the shared library."""
 _CPUS = {"__x86_64__": "x86_64", "__aarch64__": "aarch64", "__riscv": "riscv64"}
+
+
+GLIBC = frozenset(f"lib{name}" for name in ("c.so.6", "m.so.6", "dl.so.2", "rt.so.1", "pthread.so.0"))
+"""The libraries of glibc, which are on every machine for which wheels are manylinux."""
+OLDEST = (2, 17)
+"""The oldest version of glibc that is told apart: that of the oldest systems for which indexes take wheels."""
 
 
 class Machine(FrozenValue):
     """Where a library will run."""
 
     cpu: str
-    """As `platform.machine()` has it there."""
-    is_linux: bool
-    """Otherwise it is macOS."""
+    """As `platform.machine()` has it on Linux."""
+    system: Literal["linux", "macos", "windows"]
+    platform: Platform | None = None
+    """What was asked for, if it was asked for by its name."""
+
+    @property
+    def is_linux(self) -> bool:
+        """Whether libraries are ELF files, for which wheels say what they need."""
+        return self.system == "linux"
 
     def shared_names(self, library: Library) -> tuple[str, ...]:
         """What the shared library is called: the file, and links to it, each to the one before.
@@ -33,25 +54,48 @@ class Machine(FrozenValue):
         One has the first number of the version, which changes with what is incompatible: programs that were linked
         with the library ask for it.
         """
-        if not self.is_linux:
+        if self.system == "windows":
+            return (f"{library.name}.dll",)
+        if self.system == "macos":
             return (f"lib{library.name}.dylib",)
         plain = f"lib{library.name}.so"
         return tuple(dict.fromkeys((f"{plain}.{library.version}", _so_name(library), plain)))
 
     def link_flags(self, library: Library) -> tuple[str, ...]:
         """How the shared library is linked, but for what it is made of; every symbol in it must be found."""
-        if not self.is_linux:
+        if self.system == "windows":
+            return ("-s", f"-Wl,--out-implib,{IMPORT_LIBRARY}")
+        if self.system == "macos":
             return (f"-Wl,-install_name,@rpath/lib{library.name}.dylib",)
         return f"-Wl,-soname,{_so_name(library)}", "-Wl,-z,defs"
 
-    @property
-    def wheel_tag(self) -> str:
-        """The platform for which a wheel with the library is: that of this Python where it runs here, too."""
-        if self.is_linux == sys.platform.startswith("linux") and self.cpu == platform.machine():
+    def wheel_tag(self, shared: bytes) -> str:
+        """The platform for which a wheel with a shared library is.
+
+        On Linux it is `manylinux_2_17_x86_64`, or such, by the versions of the symbols that the library needs of glibc;
+        where it needs another library than those of glibc, as that of OpenMP, it is the machine alone.
+        """
+        if self.is_linux and (libc := _needed_of_glibc(shared)) is not None:
+            return f"manylinux_{libc[0]}_{libc[1]}_{self.cpu}"
+        if self.platform is not None and not self.is_linux:
+            return self.platform.wheel
+        if self.system == _HERE and self.cpu == platform.machine():
             return sysconfig.get_platform().replace("-", "_").replace(".", "_")
         if self.is_linux:
             return f"linux_{self.cpu}"
-        raise BuildError("a wheel for macOS is built on macOS: what it is for depends on the version of the system")
+        raise BuildError(
+            f"what a wheel for {self.system} is for depends on the version of the system: say for which platform it "
+            f"is, as in platform='{self.system}-{self.cpu}'"
+        )
+
+
+def _needed_of_glibc(shared: bytes) -> tuple[int, int] | None:
+    """The version of glibc that a library needs at least; None where it needs more than that."""
+    libraries = needed(shared)
+    if not all(name in GLIBC or name.startswith("ld-linux-") for name in libraries):
+        return None
+    major, minor = (*newest(libraries, "GLIBC_"), 0)[:2]
+    return max((major, minor), OLDEST)
 
 
 def _so_name(library: Library) -> str:
@@ -59,19 +103,20 @@ def _so_name(library: Library) -> str:
     return f"lib{library.name}.so.{library.version.partition('.')[0]}"
 
 
-def machine_of(compiler: Compiler) -> Machine:
-    """The machine for which a compiler makes code.
+def machine_of(compiler: Compiler, wanted: Platform | None = None) -> Machine:
+    """The machine for which a compiler makes code, of a platform that was asked for by its name, if one was.
 
     Raises BuildError for a system or a CPU that is not known here.
     """
     known = macros(compiler, compiler.portable_flags)
     cpu = next((name for macro, name in _CPUS.items() if macro in known), None)
-    if cpu is None or known.isdisjoint(("__linux__", "__APPLE__")):
+    system = next((name for macro, name in _SYSTEMS.items() if macro in known), None)
+    if cpu is None or system is None:
         raise BuildError(
-            f"{compiler.path} makes programs for a system or a CPU that is not known: libraries are built for Linux "
-            "and macOS on x86-64, 64-bit ARM and RISC-V"
+            f"{compiler.path} makes programs for a system or a CPU that is not known: libraries are built for Linux, "
+            "macOS and Windows on x86-64, 64-bit ARM and RISC-V"
         )
-    return Machine(cpu, "__linux__" in known)
+    return Machine(cpu, system, wanted)
 
 
 def chosen_targets(names: Sequence[str]) -> tuple[Target, ...]:

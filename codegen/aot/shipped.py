@@ -48,6 +48,8 @@ class Library(Frozen):
     targets: tuple[Target, ...]
     checked: bool = False
     """Whether each function has another one beside it, which says whether it may run with some sizes."""
+    takes_threads: bool = False
+    """Whether each function with loops that threads share is told how many there are."""
 
     @property
     def is_dispatched(self) -> bool:

@@ -70,11 +70,14 @@ def sources(library: Library) -> Sources:
         for t, own in ((t, names[t.name]) for t in library.targets)
     ]
     with_status = frozenset[int]().union(*(file.with_status() for file in planned))
+    with_threads = frozenset[int]()
+    if library.takes_threads:
+        with_threads = with_threads.union(*(file.with_parallel() for file in planned))
     sites = SharedSites()
     files: list[SourceFile] = []
     functions: dict[str, list[Written]] = {}
     for target, file in zip(library.targets, planned, strict=True):
-        text, functions[target.name] = file.write(sites, with_status)
+        text, functions[target.name] = file.write(sites, with_status, with_threads)
         files.append(_file(library, target, text))
     prototypes = ""
     if library.checked:
@@ -90,13 +93,21 @@ def sources(library: Library) -> Sources:
 
 def _entries(library: Library, target: Target, names: Sequence[str]) -> list[Entry]:
     return [
-        Entry(k.modules[target.name], k.program.func.symbol, name, len(k.program.sizes), k.program.checked)
+        Entry(
+            k.modules[target.name],
+            k.program.func.symbol,
+            name,
+            len(k.program.sizes),
+            k.program.checked,
+            k.program.result_names,
+        )
         for k, name in zip(library.kernels, names, strict=True)
     ]
 
 
 def _file(library: Library, target: Target, text: str) -> SourceFile:
     """The file of a target: of one that needs flags it is empty on other machines, and refused without the flags."""
+    text = f"{_ON_WINDOWS}{text}" if "aligned_alloc(" in text else text
     strict = "Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."
     if not library.is_dispatched:
         head = as_comment([f"{library.name} {library.version}, made by affdsl", "", *_flags(target), strict])
@@ -110,6 +121,18 @@ def _file(library: Library, target: Target, text: str) -> SourceFile:
     if target.flags:
         guard = f'#if !({target.condition})\n#error "compile this file with {" ".join(target.flags)}"\n#endif\n\n'
     return SourceFile(name, f"{start}#if defined({target.machine})\n{guard}{text}\n#endif\n", target)
+
+
+_ON_WINDOWS = """\
+#if defined(_WIN32) /* which has no aligned_alloc, and takes such memory back by another function than free */
+#include <malloc.h>
+#include <stdlib.h>
+#define aligned_alloc(alignment, bytes) _aligned_malloc(bytes, alignment)
+#define malloc(bytes) _aligned_malloc(bytes, 16)
+#define free(memory) _aligned_free(memory)
+#endif
+
+"""
 
 
 def _flags(target: Target) -> list[str]:
@@ -139,7 +162,9 @@ def _header(library: Library, functions: Sequence[Written], sites: Sites, others
         f'#define {upper}_VERSION "{library.version}"\n',
         f"#define {upper}_VERSION_MAJOR {major}\n#define {upper}_VERSION_MINOR {minor}\n",
         f"#define {upper}_VERSION_PATCH {patch}\n\n",
-        f'#if defined(__GNUC__)\n#define {upper}_API __attribute__((visibility("default")))\n',
+        f"#if defined(_WIN32)\n#if defined({library.name}_EXPORTS)\n#define {upper}_API __declspec(dllexport)\n",
+        f"#else\n#define {upper}_API\n#endif\n",
+        f'#elif defined(__GNUC__)\n#define {upper}_API __attribute__((visibility("default")))\n',
         f"#else\n#define {upper}_API\n#endif\n\n",
         f'#if defined(__cplusplus)\n{cpp_types}#define {restrict} __restrict\nextern "C" {{\n',
         f"#else\n#define {restrict} restrict\n{c_types}#endif\n\n",

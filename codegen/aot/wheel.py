@@ -25,6 +25,7 @@ COPIED = {
     "affdsl.errors": "errors",
     "affdsl.frozen": "frozen",
     "affdsl.codegen.errors": "call_errors",
+    "affdsl.codegen.advice": "advice",
     "affdsl.codegen.arguments": "arguments",
     "affdsl.codegen.bfloat": "bfloat",
     "affdsl.codegen.foreign": "foreign",
@@ -36,6 +37,10 @@ COPIED = {
     "affdsl.ir.reports": "reports",
 }
 """The modules that a call needs, and what they are called in the wheel, where they import each other only."""
+_INSTEAD = {"affdsl.codegen.advice": "affdsl.codegen.aot.no_advice"}
+"""Modules for whose copies another one is taken."""
+_EXAMPLE = re.compile(r'\n+( *)>>> .*?(?=\n\n\1(?! )|\n *""")', re.S)
+"""An example in a docstring, which would import what a wheel does not have."""
 
 PYTHON = "3.11"
 """The first version that runs the copies."""
@@ -53,7 +58,7 @@ def wheel(library: Library, sources: Sources, machine: Machine, shared: bytes) -
     UnsupportedError
         For a kernel that cannot be called from Python without affdsl.
     """
-    tag = f"py3-none-{machine.wheel_tag}"
+    tag = f"py3-none-{machine.wheel_tag(shared)}"
     file = machine.shared_names(library)[-1]
     inside = {f"{library.name}/{name}": text for name, text in package(library, sources, file).items()}
     inside |= {f"{library.name}/_affdsl/{name}": text for name, text in copies().items()}
@@ -71,7 +76,7 @@ def copies() -> dict[str, str]:
     """The modules that a call needs, with imports of each other's copies."""
     found = {"__init__.py": '"""Parts of affdsl that check arguments and call, under the MIT license."""\n'}
     for module, name in COPIED.items():
-        text = getsource(import_module(module))
+        text = _EXAMPLE.sub("", getsource(import_module(_INSTEAD.get(module, module))))
         found[f"{name}.py"] = re.sub(r"^from (affdsl[\w.]*) import", _from_copy, text, flags=re.M)
     return found
 

@@ -59,8 +59,8 @@ def affine_band(c: Context, op: affine.Parallel) -> None:
         depth = _shared_loops(op)
         collapse = f" collapse({depth})" if depth > 1 else ""
         uneven = " schedule(dynamic)" if not op.results and is_uneven(op) else ""
-        clauses = f"{collapse}{uneven}{enough(c, op)}{_clauses(c, op.reductions, types, names)}"
-        c.unit.threads()
+        clauses = f"{collapse}{uneven}{enough(c, op)}{_told(c)}{_clauses(c, op.reductions, types, names)}"
+        c.unit.has_threads = True
         c.lines.directive(f"#pragma omp parallel for{clauses}")
     for iv, lows, highs, (low, high), step in zip(op.ivs, op.lower, op.upper, loops, op.steps, strict=True):
         _open(c, iv, low, high, number(step))
@@ -94,8 +94,9 @@ def scf_band(c: Context, op: scf.Parallel) -> None:
     status = _status(c) if shared and c.notes else ""
     if shared:
         reals = [scalar(r.type) for r in op.results]  # no kind combines complex numbers
-        c.unit.threads()
-        c.lines.directive(f"#pragma omp parallel for{_clauses(c, [kind or '' for kind in kinds], reals, names)}")
+        clauses = _clauses(c, [kind or "" for kind in kinds], reals, names)
+        c.unit.has_threads = True
+        c.lines.directive(f"#pragma omp parallel for{_told(c)}{clauses}")
     for iv, lower, upper, low, high, by in loops:
         _open(c, iv, low, high, by)
         c.ranges.know_loop(iv, [c.values.resolve(lower)], [c.values.resolve(upper)])
@@ -147,6 +148,11 @@ def _skip_after_failure(c: Context, status: str) -> None:
     c.lines.add(f"{name} = {status};")
     with c.lines.block(f"if ({name} != 0)"):
         c.lines.add("continue;")
+
+
+def _told(c: Context) -> str:
+    """The clause with the number of threads that the function is told, where it is."""
+    return f" num_threads(affdsl_told({c.lines.read(c.threads)}))" if c.threads else ""
 
 
 def _clauses(c: Context, kinds: Sequence[str], types: Sequence[ScalarType], names: Sequence[str]) -> str:

@@ -54,6 +54,8 @@ def call_function(c: Context, op: func.Call) -> None:
             c.lines.read(name)
     if c.is_checked:
         _check_shapes(c, op, callee, values)
+    if callee.takes_threads:
+        shown.append(c.lines.read(c.threads))
     if c.notes:
         shown.append(c.lines.read(c.failure))
     text = f"{callee.name}({', '.join(shown)})"

@@ -84,7 +84,7 @@ class Context:
     ) -> None:  # fmt: skip
         self.plan = plan = plans[symbol]
         self.plans, self.unit = plans, unit
-        self.failure, self.outputs = made.failure, made.outputs
+        self.failure, self.outputs, self.threads = made.failure, made.outputs, made.threads
         self.ranges = contract(plan)
         self.lines = Lines(made.scope, self.ranges, unit.uncalled, unit.origins)
         self.dots = dots(plan.func) if unit.has_vector_types else {}

@@ -21,6 +21,7 @@ from affdsl.codegen.c.prototype import Prototype, prototype
 from affdsl.codegen.c.quirks import is_written
 from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.threads import NAMES as OF_THREADS
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
@@ -86,6 +87,7 @@ def emit(
     rows: Rows = STRICT_C,
     vector_types: bool = True,
     register_bits: int = REGISTER_BITS[-1],
+    results: Sequence[str] = (),
 ) -> CSource:
     """Standalone C of the function `entry` and all that it calls, which becomes static.
 
@@ -94,10 +96,11 @@ def emit(
     If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
     `rows` is what writes each operation, see affdsl.codegen.c.operations. Without `vector_types` vectors are arrays
     and loops over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more
-    than `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
+    than `register_bits` are several; compilers make several registers of one, too, but hold those in memory. `results`
+    are the names of the results, where somebody gave them some.
     """
     module = in_registers(module, register_bits)
-    found = plans(module, entry, sizes=sizes, checked=checked)
+    found = plans(module, entry, sizes=sizes, checked=checked, results=results)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
     bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows, reserved=macros_of(file))
@@ -184,7 +187,7 @@ def functions_of(
             names.reserve(name)
     for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *reserved):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *OF_THREADS, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")
@@ -241,7 +244,9 @@ def _function(plan: Plan, made: Prototype, writer: Context, before: Sequence[str
     """A function, with lines `before` its first that use all parameters."""
     writer.write()
     body = writer.lines.finish()
-    unused = [p.name for p in made.all if not before and not writer.lines.uses(p.name)]
+    # Directives, which not all compilers read, are no use of what they name.
+    named = {made.threads} if made.threads else set()
+    unused = [p.name for p in made.all if not before and (p.name in named or not writer.lines.uses(p.name))]
     lines = [*before, *(f"    (void){name};" for name in unused), *body]
     if plan.has_status and not (plan.func.body and isinstance(plan.func.body[-1], Return)):
         lines.append("    return 0;")

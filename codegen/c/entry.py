@@ -18,6 +18,7 @@ from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.strides import passed_strides, strides_of
+from affdsl.codegen.c.threads import EXPORT, SETTER
 from affdsl.codegen.c.types import element, number_type, stored_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
@@ -26,18 +27,13 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.numeric import dtype
 from affdsl.ir.types import IndexType, MemRefType, NumberType, Type
 
-_EXPORT = """#if defined(__GNUC__)
-__attribute__((visibility("default")))
-#endif
-"""
-
 LOCALS = ("pointers", "sizes", "symbols", "failed", "failure", "status")
 """The variables of the entry points beside numbered ones: the function that they call is not called so."""
 
 _FAILURE = f"""/* What the last call of this thread noted of the check that failed. */
 static _Thread_local int64_t affdsl_failed[ROOM];
 
-{_EXPORT}void affdsl_failure(int64_t *numbers);
+{EXPORT}void affdsl_failure(int64_t *numbers);
 
 void affdsl_failure(int64_t *numbers)
 {{
@@ -96,7 +92,7 @@ def entry_points(
     parts = [_binder(f, sizes, indices, unit, against)]
     lines = _bind_lines(indices)
     if asks:
-        parts.append(allowed(len(indices), _EXPORT))
+        parts.append(allowed(len(indices), EXPORT))
         lines += ["    if (affdsl_is_allowed(symbols) == 0)", "        return 4;"]
     arguments: list[str] = []
     pointer, places = 0, _places(f)
@@ -146,9 +142,11 @@ def entry_points(
         lines.append(f"    {text};")
     lines += [*after, "    return 0;"]
     head = "int32_t affdsl_entry(void *const *pointers, const int64_t *sizes)"
-    parts.append(f"{_EXPORT}{head};\n\n{head}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n")
+    parts.append(f"{EXPORT}{head};\n\n{head}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n")
     if any(r.is_array for r in plan.results):
         parts.append(_results(plan, indices, unit))
+    if unit.has_threads:
+        parts.append(SETTER)
     return "\n".join(parts)
 
 
@@ -358,7 +356,7 @@ def _results(plan: Plan, indices: Sequence[Value], unit: Unit) -> str:
         lines.append("    (void)result_sizes;")
     lines.append(f"    return {' || '.join(checks)} ? 1 : 0;" if checks else "    return 0;")
     head = "int32_t affdsl_results(const int64_t *sizes, void *const *pointers, int64_t *result_sizes)"
-    return f"{_EXPORT}{head};\n\n{head}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n"
+    return f"{EXPORT}{head};\n\n{head}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n"
 
 
 def _scalar_dtype(type: NumberType, unsigned: bool) -> np.dtype[np.generic]:

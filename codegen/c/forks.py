@@ -2,7 +2,7 @@
 
 from affdsl.codegen.c.quirks import condition
 
-FORKS = (
+_FORKS = (
     """\
 #if defined(_OPENMP) && (defined(__unix__) || defined(__APPLE__))
 #include <omp.h>
@@ -17,7 +17,7 @@ int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(voi
 #if __GNUC__ >= 9
 static void affdsl_before_fork(void)
 {
-    if (omp_get_max_threads() > 1)
+    if (omp_get_max_threads() > 1ASKS)
         (void)omp_pause_resource_all(omp_pause_soft);
 }
 #define AFFDSL_AT_FORK affdsl_before_fork, 0, 0
@@ -48,13 +48,22 @@ __attribute__((constructor)) static void affdsl_watch_forks(void)
 """
 )
 
+
+def forks(*, is_told: bool) -> str:
+    """The text; where a file is told numbers of threads (`affdsl.codegen.c.threads`), it looks at `affdsl_asks`."""
+    if not is_told:
+        return _FORKS.replace("ASKS", "")
+    alone = "omp_set_num_threads(1)"
+    return _FORKS.replace("ASKS", " || affdsl_asks > 0").replace(f"{alone};", f"{alone}, affdsl_asks = -1;")
+
+
 # Forks and OpenMP
 # ----------------
 # The threads that libgomp keeps for the next parallel region belong to the thread that began the last one. A child has
 # no other threads than the one that forked, and there libgomp's memory still says that they wait for work: the next
 # region waits for them without end. So does omp_pause_resource_all, which ends them, in the child: it has to be called
 # before the fork. What the parent pays is in decision 72. Other code that uses the same libgomp is right with it, too.
-# A thread that asks for one thread is left alone: so is the child of
+# A thread that asks for one thread, and was never told another number, is left alone: so is the child of
 # which affdsl.codegen.forks does not know what libgomp did before the fork, and where ending threads could hang.
 # The library of clang looks after forks itself, unless KMP_INIT_AT_FORK tells it not to, as joblib does when it is
 # imported: one thread needs no others. pthread.h declares much that a kernel may be called: so it is not included.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from affdsl.codegen.c.names import comment
-from affdsl.codegen.c.plan import Plan
+from affdsl.codegen.c.plan import Plan, Result
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.sites import Sites
-from affdsl.codegen.c.types import element, scalar, stored_type
+from affdsl.codegen.c.types import element, is_memref, number_type, scalar, stored_type
 from affdsl.ir.expr import Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import IndexType, MemRefType, StridedLayout
@@ -97,14 +97,9 @@ def contract_lines(plan: Plan, made: Prototype, sites: Sites | None = None, requ
         words = f"int64_t, the stride of {names[a]} along dimension "
         rows += [(names[stride], f"{words}{d}, in elements") for d, stride in passed]
     for result, output in zip(plan.results, made.outputs, strict=True):
-        what = _shaped(stored_type(element(result.type), result.unsigned), [spell(s, name) for s in result.shape]) \
-            if result.is_array else stored_type(result.type, result.unsigned)  # fmt: skip
-        rows.append(
-            (
-                output or "returns",
-                f"{what}{', a result: memory of the caller' if result.is_array else ''}",
-            )
-        )
+        rows.append((output or "returns", _result(result, output, name)))
+    if made.threads:
+        rows.append((made.threads, "int32_t, how many threads run its parallel loops; 0 leaves it to OpenMP"))
     if sites is not None:
         rows.append((made.failure, f"int64_t[{sites.room}], for what fails: the first is 0 before the call"))
     lines = [title, "", *_table(rows)]
@@ -174,6 +169,21 @@ def _argument(plan: Plan, position: int, name: object) -> str:
     )
     bits = f", the bits of {scalar(arg.type)}" if str(arg.type) in ("f16", "bf16") else ""
     return f"{kind}{', a size: at least 0' if is_size else ''}{bits}{original}"
+
+
+def _result(result: Result, output: str, name: Callable[[Value], str]) -> str:
+    """What a result is, of the pointer `output` for it, if there is one."""
+    kind = element(result.type) if is_memref(result.type) else number_type(result.type)
+    shown = _shaped(stored_type(kind, result.unsigned), [spell(s, name) for s in result.shape])
+    if result.is_array:
+        shown += ", a result: memory of the caller"
+    elif output:
+        shown += ", a result: it is written where this points to"
+    bits = f", the bits of {scalar(kind)}" if str(kind) in ("f16", "bf16") else ""
+    if not output:
+        return f"{shown}{bits}" + (f", {comment(result.hint)}" if result.hint else "")
+    original = f' (called "{comment(result.hint)}" in the kernel)' if result.hint not in ("", output) else ""
+    return f"{shown}{bits}{original}"
 
 
 def _shaped(kind: str, sizes: list[str]) -> str:

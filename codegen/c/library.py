@@ -27,6 +27,8 @@ class Entry(FrozenValue):
     name: str
     sizes: int
     checked: bool = False
+    results: tuple[str, ...] = ()
+    """What its results are called; nothing where nobody says."""
 
 
 class Written(FrozenValue):
@@ -59,24 +61,40 @@ class LibraryFile:
     def _plans(self, entry: Entry, bits: int) -> tuple[str, dict[str, Plan]]:
         module = in_registers(entry.module, bits)
         return entry.symbol, plans(
-            module, entry.symbol, sizes=entry.sizes, checked=entry.checked, names=self._names, name=entry.name
+            module,
+            entry.symbol,
+            sizes=entry.sizes,
+            checked=entry.checked,
+            names=self._names,
+            name=entry.name,
+            results=entry.results,
         )
 
     def with_status(self) -> frozenset[int]:
         """The positions of the entries that say whether they ran, as where there may not be enough memory."""
         return frozenset(k for k, (symbol, found) in enumerate(self._planned) if found[symbol].has_status)
 
-    def write(self, sites: Sites, with_status: Collection[int]) -> tuple[str, list[Written]]:
+    def with_parallel(self) -> frozenset[int]:
+        """The positions of the entries with loops that threads may share."""
+        return frozenset(k for k, (symbol, found) in enumerate(self._planned) if found[symbol].has_parallel)
+
+    def write(
+        self, sites: Sites, with_status: Collection[int], with_threads: Collection[int] = ()
+    ) -> tuple[str, list[Written]]:
         """The text but for what it includes of the library itself, and each entry in it.
 
-        Entries at the positions `with_status` say whether they ran, also those that always do. `sites` gets the checks.
+        Entries at the positions `with_status` say whether they ran, also those that always do; those `with_threads` are
+        told how many threads run their loops. `sites` gets the checks.
         """
-        unit = Unit()
+        unit = Unit(takes_threads=bool(with_threads))
         bodies: list[str] = []
         written: list[Written] = []
         for position, (symbol, found) in enumerate(self._planned):
             if position in with_status:
                 found[symbol] = replace(found[symbol], has_status=True)
+            if position in with_threads:
+                for name, plan in found.items():
+                    found[name] = replace(plan, takes_threads=plan.has_parallel or name == symbol)
             unit.sites = sites if found[symbol].notes else None
             texts, prototypes = functions_of(found, unit, {symbol}, {}, STRICT_C, self._names)
             bodies += texts

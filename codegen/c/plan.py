@@ -70,6 +70,8 @@ class Plan(FrozenValue):
     """Whether it checks each access."""
     notes: bool = False
     """Whether it notes what fails: an access that is checked, or an assertion."""
+    takes_threads: bool = False
+    """Whether it is told on how many threads its loops run."""
 
     @property
     def gives_value(self) -> bool:
@@ -90,10 +92,12 @@ def plans(
     checked: bool = False,
     names: Scope | None = None,
     name: str | None = None,
+    results: Sequence[str] = (),
 ) -> dict[str, Plan]:
     """The plans of entry and all that it calls, callees first. Raises UnsupportedError for what C
     cannot express. The first `sizes` arguments of entry are sizes, so not negative. `checked` is whether all of them
-    check each access. In a file with other functions `names` are in use, among them `name`, which entry gets."""
+    check each access. In a file with other functions `names` are in use, among them `name`, which entry gets. Its
+    results are called as `results` says, if it says so."""
     functions = {f.symbol: f if checked else with_constants(f, module) for f in module.functions}
     names = Scope() if names is None else names
     found: dict[str, Plan] = {}
@@ -107,6 +111,9 @@ def plans(
     for f in _callees_first(public, functions, ops):
         name = public_name if f is public else names.reserve(function_identifier(f.symbol))
         found[f.symbol] = _plan(f, ops[f.symbol], name, found, sizes if f is public else 0, buffers)
+    if results:
+        own = zip(found[entry].results, results, strict=True)
+        found[entry] = replace(found[entry], results=tuple(replace(r, hint=hint) for r, hint in own))
     notes = checked or any(asserted(op) is not None for symbol in found for op in ops[symbol])
     if notes:
         found = {s: replace(plan, is_checked=checked, notes=True, has_status=True) for s, plan in found.items()}

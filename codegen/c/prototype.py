@@ -34,6 +34,8 @@ class Prototype(FrozenValue):
     """The names that the body must not take."""
     failure: str = ""
     """The pointer to where a check that fails is noted, the last parameter; empty where nothing is."""
+    threads: str = ""
+    """The number of threads, behind the results; empty where none is passed."""
 
     def renamed(self, name: str) -> Prototype:
         """The same function under another name."""
@@ -82,13 +84,16 @@ def prototype(plan: Plan, scope: Scope) -> Prototype:
         name = scope.declare(result.hint, "out" if result.is_array else "result")
         parameters.append(Parameter(f"{stored_type(kind, result.unsigned)} *", name, True))
         outputs.append(name)
+    threads = scope.declare("threads") if plan.takes_threads else ""
+    if threads:
+        parameters.append(Parameter("int32_t", threads))
     failure = scope.declare("failure") if plan.notes else ""
     if failure:
         parameters.append(Parameter("int64_t *", failure, True))
     returns = "int32_t" if plan.has_status else "void"
     if plan.gives_value:
         returns = stored_type(plan.scalars[0].type, plan.scalars[0].unsigned)
-    return Prototype(plan.name, returns, tuple(parameters), names, tuple(outputs), scope, failure)
+    return Prototype(plan.name, returns, tuple(parameters), names, tuple(outputs), scope, failure, threads)
 
 
 def _shown(parameter: Parameter, restrict: str) -> str:

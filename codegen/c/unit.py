@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 
 from affdsl.codegen.c import narrow_helpers
 from affdsl.codegen.c.expressions import Code, functions_of
-from affdsl.codegen.c.forks import FORKS
+from affdsl.codegen.c.forks import forks
 from affdsl.codegen.c.helpers import Helper, helper
 from affdsl.codegen.c.intrinsics import HEADER, calls_x86, in_place_of_header
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.quirks import condition
 from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.threads import NUMBERED, TOLD
 from affdsl.codegen.c.vector_helpers import (
     GUARDED,
     INLINED,
@@ -50,6 +51,7 @@ class Unit:
         has_vector_types: bool = True,
         origins: Origins | None = None,
         is_compiled_once: bool = False,
+        takes_threads: bool = False,
     ) -> None:
         self.sites = sites
         """The checks of accesses, which there are if this is not None."""
@@ -59,6 +61,8 @@ class Unit:
         """Whether vectors are values of the vector types that gcc and clang have; otherwise they are arrays."""
         self.is_compiled_once = is_compiled_once
         """Whether nobody reads the file but a compiler that should soon be done with it."""
+        self.takes_threads = takes_threads
+        """Whether functions with loops that threads share are told how many threads there are."""
         self._headers: set[str] = {"stdint.h"}
         self._helpers: dict[str, Helper] = {}
         self._calls: Counter[str] = Counter()
@@ -66,11 +70,8 @@ class Unit:
         self._vector_helpers: dict[str, Row] = {}
         self._types: list[str] = []
         self._definitions: list[str] = []
-        self._has_threads = False
-
-    def threads(self) -> None:
-        """Note that several threads run something."""
-        self._has_threads = True
+        self.has_threads = False
+        """Whether several threads run something."""
 
     def header(self, name: str) -> None:
         """Include <name>."""
@@ -151,7 +152,10 @@ class Unit:
         everything = "".join((text, *(h.text for h in (plain | combining).values())))
         parts += [UNROUNDED] if _narrows_and_widens(everything) else []
         parts.append("#endif\n\n")
-        parts += [FORKS] if self._has_threads else []
+        if self.has_threads:
+            is_told = self.takes_threads or self.is_compiled_once
+            parts += [TOLD if self.takes_threads else NUMBERED] if is_told else []
+            parts += [forks(is_told=is_told)]
         parts += ["".join(self._types), "\n" * bool(self._types)]
         parts += [INLINED] if self._vector_helpers.keys() & plain.keys() else []
         parts += [f"{self._text_of(name)}\n\n" for name in plain]

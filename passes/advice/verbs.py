@@ -36,6 +36,7 @@ from affdsl.passes.transforms.precompute import precompute
 from affdsl.passes.transforms.prefetch import prefetch
 from affdsl.passes.transforms.privatize import privatize
 from affdsl.passes.transforms.reciprocal import reciprocal
+from affdsl.passes.transforms.reroll import reroll
 from affdsl.passes.transforms.reverse import reverse
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.shift import shift
@@ -60,8 +61,8 @@ VERBS: Mapping[str, Verb] = {
     for verb in (
         align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, fold, fuse,
         hoist, index_set_split, inline, interchange, load_ahead, make_perfect, merge, normalize, pad, parallelize, peel,
-        permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reverse, scalar_replace, shift,
-        sink, skew, slp, specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch,
+        permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reroll, reverse, scalar_replace,
+        shift, sink, skew, slp, specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch,
         vectorize,
     )
 }  # fmt: skip

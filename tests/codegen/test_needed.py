@@ -166,7 +166,8 @@ def test_the_contract_says_of_which_sizes_a_version_is():
         found = needed_by(program, arrays(m, n, terms), {})
         assert found is not None
         facts = found.func.assumes[len(program.func.assumes) :]
-        numbers = dict(zip(program.func.args, (m, n, terms), strict=False))
+        sizes = {"M": m, "N": n, "K": terms}
+        numbers = {v: sizes[v.hint] for v in program.func.args if v.hint in sizes}
         assert facts
         assert all(fact.holds(numbers) for fact in facts)
         assert not any(isinstance(op, affine.If) and _is_of_sizes(op, program) for op in found.func.body)

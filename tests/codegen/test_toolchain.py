@@ -49,7 +49,7 @@ def test_candidates_are_tried_in_order_and_never_in_the_working_directory(
 def test_a_missing_compiler_is_named_with_all_that_was_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toolchain, "_zig", lambda: None)
+    monkeypatch.setattr(toolchain, "zig", lambda: None)
     with pytest.raises(ToolchainError, match="no C compiler") as caught:
         find_compiler({"PATH": str(tmp_path)})
     message = str(caught.value)
@@ -89,7 +89,7 @@ def test_a_ziglang_of_the_working_directory_or_without_its_program_is_none(
     (ziglang(tmp_path / "site", "exit 0") / "ziglang" / "zig").chmod(0o644)
     for folders in ([str(tmp_path / "here"), ""], [str(tmp_path / "site")]):
         monkeypatch.setattr(toolchain.sys, "path", folders)
-        assert toolchain._zig() is None
+        assert toolchain.zig() is None
 
 
 def test_zig_keeps_its_c_library_where_it_always_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,7 +237,7 @@ def test_a_c_program_uses_gemm_without_anything_of_ours():
     {
         const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 2, 1, 0, 3};
         float c[] = {10, 20, 30, 40};
-        gemm(2, 2, 3, 2.0f, 0.5f, a, b, c);
+        gemm(2, 3, 2, 2.0f, 0.5f, a, b, c);
         printf("%g %g %g %g\\n", c[0], c[1], c[2], c[3]);
         return 0;
     }

@@ -69,7 +69,7 @@ def test_a_call_with_sizes_that_lead_out_of_bounds_is_refused(how, caller, monke
     message = refused(SizeError, lambda: run(np.ones(5), y))
     assert message.startswith("copied: y[i] (")
     assert message.endswith(
-        ") is in bounds only where M >= N, but M = 4, N = 5: "
+        ") is in bounds only where M >= N, but N = 5, M = 4: "
         "it would write y[4] when i = 4, but dimension 0 of y has size 4"
     )
     assert y.tolist() == [2, 2, 2, 1]
@@ -120,7 +120,7 @@ def test_a_caller_checks_what_its_callees_need(how):
 
     message = refused(SizeError, lambda: getattr(outer, how)(np.zeros(3), np.zeros(3)))
     assert message.startswith("outer: the call of at (")
-    assert message.endswith("is in bounds only where N > M, but M = 3, N = 3: it would call it with n = 3, N = 3")
+    assert message.endswith("is in bounds only where N > M, but N = 3, M = 3: it would call it with n = 3, N = 3")
     x = np.zeros(3)
     getattr(outer, how)(x, np.zeros(2))
     assert x.tolist() == [0, 0, 1]

@@ -98,7 +98,7 @@ def test_a_division_by_a_size_that_is_zero_is_refused(calls):
     message = refused(lambda: calls(stretched, A, np.ones(10)))
     assert "A[i // N] (" in message
     assert message.endswith(
-        "is out of bounds with M = 10, N = 3: it would read A[3] when i = 9, but dimension 0 of A has size 3"
+        "is out of bounds with N = 3, M = 10: it would read A[3] when i = 9, but dimension 0 of A has size 3"
     )
     assert A.tolist() == [6, 5, 5]
 
@@ -409,7 +409,7 @@ def test_sizes_of_empty_arrays_may_be_too_large_for_a_product(calls):
 
     huge = np.empty((2**59, 0))
     message = refused(lambda: calls(corner, np.zeros(8), huge))
-    assert message == f"corner: what it computes with M = {2**59}, N = 8 does not fit into 64 bits"
+    assert message == f"corner: what it computes with N = 8, M = {2**59} does not fit into 64 bits"
 
 
 def test_what_takes_too_long_to_decide_is_refused():

@@ -144,7 +144,7 @@ def test_reuse_depends_on_what_stays_between_two_uses():
 def test_it_is_said_beside_what_was_done():
     said = tiled().explain({"M": 500, "N": 500, "K": 500})
     assert "a product of matrices" in said
-    assert "    with M = 500, N = 500, K = 500: 250 Mflop, and 8 MB that must move\n" in said
+    assert "    with M = 500, K = 500, N = 500: 250 Mflop, and 8 MB that must move\n" in said
     assert re.search(
         r"\n        at best on this machine: 3.91 ms, by computing\n        expected: [\d.]+ ms, \d+ % of the roof",
         said,

@@ -8,12 +8,23 @@ import affdsl as af
 from examples.ship import filters
 from tests.shipping import kernels
 
+LANGUAGES = ("fortran", "rust", "julia")
+
 
 @pytest.fixture(scope="session")
 def all_kinds(tmp_path_factory):
     """A library of all kernels here, for any CPU, with a wheel."""
     folder = tmp_path_factory.mktemp("all_kinds")
-    af.build(kernels.ALL, folder, name="all_kinds", version="1.2.3", python=True)
+    af.build(kernels.ALL, folder, name="all_kinds", version="1.2.3", python=True, bindings=LANGUAGES)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def threaded(tmp_path_factory):
+    """A library whose functions take how many threads run their loops, and have names that are words elsewhere."""
+    folder = tmp_path_factory.mktemp("threaded")
+    options = {"python": True, "threads_parameter": True, "bindings": LANGUAGES}
+    af.build([kernels.twice, kernels.total, kernels.clashing], folder, name="threaded", **options)
     return folder
 
 

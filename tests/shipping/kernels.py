@@ -98,4 +98,29 @@ def by_number(x: af.c64[N], by: af.c64, turn: af.c128 = 1j):
     return turn * af.c128(by)
 
 
+@af.kernel
+def twice(x: af.f64[N], y: af.f64[N]):
+    with af.parallel(N) as i:
+        y[i] = 2.0 * x[i]
+
+
+@af.kernel(results="sum")
+def total(x: af.f64[N], y: af.f64[N]) -> af.f64:
+    """Calls what threads share."""
+    twice(x, y)
+    sum = af.var(af.f64(0))
+    with af.for_(N) as i:
+        sum += y[i]
+    return sum
+
+
+@af.kernel(results="end")
+def clashing(type: af.f64, TYPE: af.f64[N], c_double: af.f64[N, 2]):
+    """Names that are one where capitals do not count, words of Rust and Julia, and a kind of Fortran."""
+    end = af.alloc(af.f64[N])
+    with af.for_(N) as i:
+        end[i] = type * TYPE[i] + c_double[i, 1]
+    return end
+
+
 ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, doubled, by_number]

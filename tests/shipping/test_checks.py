@@ -40,11 +40,11 @@ def asked(library, name, *numbers):
 
 def test_it_says_what_a_call_says(library):
     for n, m in itertools.product(range(5), repeat=2):
-        assert (asked(library, "shifted", m, n) == 0) == runs(kernels.shifted, np.ones(n), np.ones(m))
+        assert (asked(library, "shifted", n, m) == 0) == runs(kernels.shifted, np.ones(n), np.ones(m))
         assert (asked(library, "halves", n) == 0) == runs(kernels.halves, np.ones(2 * n + 1, "u1"))
         for first in range(-2, 9):
             arrays = np.ones(2 * n + 3), np.ones(m)
-            assert (asked(library, "windows", m, n, first) == 0) == runs(windows, *arrays, first), (m, n, first)
+            assert (asked(library, "windows", n, m, first) == 0) == runs(windows, *arrays, first), (m, n, first)
     assert asked(library, "half") == 0
 
 
@@ -59,11 +59,11 @@ def runs(kernel, *arguments):
 def test_the_number_is_that_of_the_header(library):
     header = (library[0] / "sizes.h").read_text()
     for name, numbers, said in (
-        ("shifted", (-1, 5), "M is at least 0"),
-        ("shifted", (2, -1), "N is at least 0"),
-        ("shifted", (2, 2), "A[i + 1] (kernels.py:49) is in bounds only where M == 0 or N > M"),
+        ("shifted", (5, -1), "M is at least 0"),
+        ("shifted", (-1, 2), "N is at least 0"),
+        ("shifted", (2, 2), "A[i + 1] (kernels.py:49) is in bounds only where N > M or M == 0"),
         ("windows", (0, 0, 0), "it assumes M - 1 >= 0"),
-        ("windows", (4, 1, 4), "it assumes 7 - first - M >= 0"),
+        ("windows", (1, 4, 4), "it assumes 7 - first - M >= 0"),
         ("halves", (0,), "it assumes N - 1 >= 0"),
     ):
         about = header[header.index(f" * {name}_check\n") :].partition("*/")[0]
@@ -91,7 +91,7 @@ def test_it_is_defined_for_all_numbers(library, tmp_path):
     ends = [-(2**63), -(2**63) + 1, -1, 0, 1, 2**62, 2**63 - 1]
     for sizes in itertools.product(ends, repeat=3):
         answer = asked(library, "windows", *sizes)
-        assert answer != 0 or sizes[0] >= 1
+        assert answer != 0 or sizes[1] >= 1
     numbers = ", ".join("INT64_MIN" if n == -(2**63) else f"INT64_C({n})" for n in ends)
     (tmp_path / "main.c").write_text(MAIN.replace("NUMBERS", numbers))
     flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wmissing-prototypes"]

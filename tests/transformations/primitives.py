@@ -39,6 +39,7 @@ from affdsl.passes.transforms.peel import peel
 from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer
 from affdsl.passes.transforms.precompute import precompute
 from affdsl.passes.transforms.privatize import privatize
+from affdsl.passes.transforms.reroll import reroll
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.shift import shift
 from affdsl.passes.transforms.sink import make_perfect, sink
@@ -445,6 +446,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "coalesce": _primitive(whole_band, lambda at, loops, n: coalesce(at.function, at.ivs(loops))),
     "normalize": _primitive(one(), lambda at, loops, n: normalize(at.function, *at.ivs(loops))),
     "normalize all": _primitive(one((0, 1)), normalized),
+    "reroll": _primitive(one(), lambda at, loops, n: reroll(at.function, *at.ivs(loops))),
     # Iterations that may run in any order may run backwards.
     "parallelize": Primitive(
         one(),

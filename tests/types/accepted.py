@@ -42,7 +42,7 @@ def seidel(A: Annotated[af.Array, af.f64[N, N]], steps: Annotated[af.Index, af.i
         A[i, j] = (A[i - 1, j] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j]) / 5
 
 
-@af.kernel(boundscheck=True)
+@af.kernel(boundscheck=True, results="total")
 def loops(
     x: Annotated[af.Array, af.const(af.f64[N])],
     y: Annotated[af.Array, af.strided(af.f64[N])],
@@ -242,7 +242,10 @@ def main() -> dict[str, object]:
     counts = np.zeros(256, "i8")
     histogram.interpret(np.eye(3, dtype="u1"), counts)
     grid = np.ones((5, 5))
-    seidel(grid)
+    with af.threads(np.int64(2)), af.threads(None):
+        seidel(grid)
+    af.set_threads(None)
+    assert_type(af.get_threads(), int)
     seidel.interpret(grid, steps=np.int64(3))
     x, y = np.linspace(0.25, 1.0, 16), np.zeros(32)
     number = loops.interpret(x, y[::2], 0.5, 16)

@@ -170,10 +170,11 @@ def _(x, out):
 @af.kernel
 def first_one_above(x: af.f64[N], out: af.i64[1]):
     """The first index at which a limit is crossed; the search ends there."""
-    k = af.var(af.i64(0))
-    with af.while_(lambda: (k < af.i64(N)) & (x[af.min(af.index(k), N - 1)] <= 4.0)):
-        k += 1
-    out[0] = k
+    found = af.var(af.i64(N))
+    with af.for_(N) as i, af.if_(x[i] > 4.0):
+        found.set(af.i64(i))
+        af.break_()
+    out[0] = found
 
 
 @IDIOMS.beside(

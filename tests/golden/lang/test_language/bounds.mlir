@@ -3,7 +3,7 @@
 #map2 = affine_map<(d0) -> (d0)>
 #map3 = affine_map<(d0, d1) -> (d0 + 1, d1 + 1)>
 module {
-  func.func @bounds(%M: index, %N: index, %A: memref<?x?xf32> {affdsl.shape = affine_map<()[M, N, K] -> (N, M)>}, %K: index) {
+  func.func @bounds(%N: index, %M: index, %A: memref<?x?xf32> {affdsl.shape = affine_map<()[N, M, K] -> (N, M)>}, %K: index) {
     affine.for %i = max #map()[%K] to min #map1()[%N, %M, %K] step 2 {
       affine.for %j = #map2(%i) to %M step 4 {
         affine.for %k = 0 to min #map3(%i, %j) {

@@ -1,0 +1,1 @@
+"""Declarations of the functions of a library for languages that call C: Fortran, Rust, Julia."""

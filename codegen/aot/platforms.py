@@ -1,0 +1,65 @@
+"""The systems and CPUs for which libraries are built here by `zig cc`, which has the C libraries of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from affdsl.codegen.errors import BuildError, ToolchainError
+from affdsl.codegen.toolchain import Command, find_compiler, is_zig, zig
+from affdsl.frozen import FrozenValue
+
+
+class Platform(FrozenValue):
+    """A system on a CPU, of which zig and wheels have names of their own."""
+
+    name: str
+    triple: str
+    wheel: str
+
+
+PLATFORMS: Mapping[str, Platform] = {
+    each.name: each
+    for each in (
+        Platform("linux-x86_64", "x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64"),
+        Platform("linux-aarch64", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64"),
+        Platform("macos-x86_64", "x86_64-macos.11.0", "macosx_11_0_x86_64"),
+        Platform("macos-aarch64", "aarch64-macos.11.0", "macosx_11_0_arm64"),
+        Platform("windows-x86_64", "x86_64-windows-gnu", "win_amd64"),
+        Platform("windows-aarch64", "aarch64-windows-gnu", "win_arm64"),
+    )
+}
+"""By their names. Linux is that of glibc 2.17 and newer, macOS 11 and newer."""
+
+
+def platform(name: str) -> Platform:
+    """The platform of that name. Raises BuildError where there is none.
+
+    >>> platform("windows-x86_64").triple
+    'x86_64-windows-gnu'
+    """
+    if name not in PLATFORMS:
+        raise BuildError(f"there is no platform {name!r}: they are {', '.join(PLATFORMS)}")
+    return PLATFORMS[name]
+
+
+def compiler_for(wanted: Platform) -> Command:
+    """The command of zig that makes code for a platform: that of the environment, or of the package ziglang.
+
+    Raises ToolchainError where there is no zig.
+    """
+    found = zig()
+    if found is None:
+        with_cc = find_compiler()
+        if not is_zig((str(with_cc.path), *with_cc.arguments)) or "cc" not in with_cc.arguments:
+            raise ToolchainError(
+                f"a library for {wanted.name} is built by zig, which is not installed: run pip install 'affdsl[zig]', "
+                "or set AFFDSL_CC to 'zig cc'"
+            )
+        words = with_cc.arguments[: with_cc.arguments.index("cc")]
+        return Command(with_cc.path, (*words, *_told(wanted)))
+    return Command(found, _told(wanted))
+
+
+def _told(wanted: Platform) -> tuple[str, ...]:
+    """The arguments; the CPU is always the same one, since zig makes the C library anew for each that it meets."""
+    return "cc", "-target", wanted.triple, "-mcpu=baseline"

@@ -1,0 +1,97 @@
+"""Libraries for other systems: what is asked for, and, where zig is, what is built, exported and run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import affdsl as af
+from affdsl.codegen import toolchain
+from affdsl.codegen.aot import platforms
+from tests import oracles
+from tests.shipping import kernels
+
+BUILT = {
+    "linux-x86_64": ("libsome.so.0.1.0", b"\x7fELF", "manylinux_2_17_x86_64"),
+    "linux-aarch64": ("libsome.so.0.1.0", b"\x7fELF", "manylinux_2_17_aarch64"),
+    "macos-x86_64": ("libsome.dylib", b"\xcf\xfa\xed\xfe\x07\0\0\x01", "macosx_11_0_x86_64"),
+    "macos-aarch64": ("libsome.dylib", b"\xcf\xfa\xed\xfe\x0c\0\0\x01", "macosx_11_0_arm64"),
+    "windows-x86_64": ("some.dll", b"MZ", "win_amd64"),
+    "windows-aarch64": ("some.dll", b"MZ", "win_arm64"),
+}
+"""The shared library, how it begins, and for what the wheel is."""
+PROGRAM = """\
+#include <stdio.h>
+#include "some.h"
+
+int main(void)
+{
+    const float a[2][3] = {{1, 2, 3}, {4, 5, 6}}, b[3][2] = {{1, 0}, {2, 1}, {0, 3}};
+    float c[2][2];
+    product(2, 3, 2, &a[0][0], &b[0][0], &c[0][0]);
+    printf("%g %g %g %g\\n", c[0][0], c[0][1], c[1][0], c[1][1]);
+    return 0;
+}
+"""
+
+
+def test_all_platforms_are_tried():
+    assert platforms.PLATFORMS.keys() == BUILT.keys()
+
+
+def test_a_platform_that_is_not_known_is_refused(tmp_path):
+    with pytest.raises(af.BuildError) as error:
+        af.build(kernels.product, tmp_path / "out", platform="plan9-mips")
+    assert str(error.value) == f"there is no platform 'plan9-mips': they are {', '.join(BUILT)}"
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_zig_it_is_said_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(platforms, "zig", lambda: None)
+    monkeypatch.setattr(platforms, "find_compiler", lambda: toolchain.Command(Path("/usr/bin/gcc"), ()))
+    with pytest.raises(af.ToolchainError) as error:
+        af.build(kernels.product, tmp_path / "out", platform="macos-aarch64")
+    assert "macos-aarch64 is built by zig, which is not installed: run pip install 'affdsl[zig]'" in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "words"), [("/usr/bin/zig", ("cc", "-O1")), ("/bin/python", ("-m", "ziglang", "cc"))]
+)
+def test_the_zig_of_the_environment_is_told_the_platform(program, words, monkeypatch):
+    monkeypatch.setattr(platforms, "zig", lambda: None)
+    monkeypatch.setattr(platforms, "find_compiler", lambda: toolchain.Command(Path(program), words))
+    made = platforms.compiler_for(platforms.platform("windows-x86_64"))
+    told = ("cc", "-target", "x86_64-windows-gnu", "-mcpu=baseline")
+    assert (made.path, made.arguments) == (Path(program), (*words[: words.index("cc")], *told))
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_a_library_is_built_for_a_platform(name, tmp_path):
+    if toolchain.zig() is None:
+        oracles.missing("zig (pip install ziglang)")
+    shared, begin, wheel = BUILT[name]
+    listed = [kernels.product, kernels.halves]
+    files = {file.name for file in af.build(listed, tmp_path, name="some", platform=name, python=True)}
+    assert {shared, "libsome.a", "some.h", f"some-0.1.0-py3-none-{wheel}.whl"} <= files
+    image = (tmp_path / shared).read_bytes()
+    assert image.startswith(begin)
+    assert all(word in image for word in (b"product\0", b"halves\0"))
+    if name == "windows-x86_64":
+        assert said_on_windows(tmp_path) == "5 11 14 23\n"
+
+
+def said_on_windows(folder: Path) -> str:
+    """What a program that uses the library prints under an emulator."""
+    wine = shutil.which("wine64", path=f"{os.environ['PATH']}:/usr/lib/wine") or oracles.missing("wine64")
+    (folder / "main.c").write_text(PROGRAM)
+    command = platforms.compiler_for(platforms.platform("windows-x86_64"))
+    made = [command.path, *command.arguments, "-O1", "main.c", "some.lib", "-o", "main.exe"]
+    subprocess.run(made, cwd=folder, check=True, timeout=300)
+    environment = {**os.environ, "WINEPREFIX": str(folder / "wine"), "WINEDEBUG": "-all"}
+    done = subprocess.run([wine, "main.exe"], cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
