@@ -38,6 +38,7 @@ from affdsl.passes.transforms.vectorize.searches import VECTORS, in_blocks
 from affdsl.passes.transforms.vectorize.short_integers import in_short_integers
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
+from affdsl.passes.transforms.vectorize.through_conditions import chosen_through_conditions
 from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
 from affdsl.passes.transforms.vectorize.whiles import require_carried
 
@@ -253,7 +254,8 @@ def _prepared(
             module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
     before_conditions = loaded_before_conditions(loop, dependences.accesses, module)
-    plain = stored_once(loaded_once(before_conditions, _aliasing(dependences)), _aliasing(dependences))
+    chosen = chosen_through_conditions(before_conditions, _aliasing(dependences))
+    plain = stored_once(loaded_once(chosen, _aliasing(dependences)), _aliasing(dependences))
     how = ways(loop, dependences, reassociate=reassociate)
     if any(each.way == "row" for each in how):
         plain = without_counters(without_branches(plain))

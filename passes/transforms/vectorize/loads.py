@@ -10,8 +10,8 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import substitute, walk, with_fields
 
 MayAlias = Callable[[Value, Value], bool]
-_Place = tuple[Value, tuple[Affine, ...]]
-_QUIET = (Lanewise, arith.Constant, affine.Load, affine.If, scf.If, affine.Apply, affine.Yield, scf.Yield)
+Place = tuple[Value, tuple[Affine, ...]]
+QUIET = (Lanewise, arith.Constant, affine.Load, affine.If, scf.If, affine.Apply, affine.Yield, scf.Yield)
 """Operations that store nothing, other than by those inside of them."""
 
 
@@ -25,7 +25,7 @@ def loaded_once(loop: affine.For, may_alias: MayAlias) -> affine.For:
     return with_fields(loop, body=body) if new else loop
 
 
-def _block(block: Block, before: Mapping[_Place, Value], new: dict[Value, Term], may_alias: MayAlias) -> Block:
+def _block(block: Block, before: Mapping[Place, Value], new: dict[Value, Term], may_alias: MayAlias) -> Block:
     known = dict(before)
     found: list[Op] = []
     for op in block:
@@ -37,20 +37,20 @@ def _block(block: Block, before: Mapping[_Place, Value], new: dict[Value, Term],
             case affine.Load():
                 known[made.memref, made.index] = made.result
             case affine.Store():
-                known = {place: v for place, v in known.items() if not _may_meet(place, made, may_alias)}
+                known = {place: v for place, v in known.items() if not may_meet(place, made, may_alias)}
                 known[made.memref, made.index] = made.value
             case affine.If() | scf.If():
                 then, orelse = (_block(each, known, new, may_alias) for each in (made.then, made.orelse))
                 made = with_fields(made, then=then, orelse=orelse)
             case affine.For():
                 made = with_fields(made, body=_block(made.body, {}, new, may_alias))
-        if not isinstance(made, affine.Store) and not all(isinstance(each, _QUIET) for each in walk(made)):
+        if not isinstance(made, affine.Store) and not all(isinstance(each, QUIET) for each in walk(made)):
             known.clear()
         found.append(made)
     return tuple(found)
 
 
-def _may_meet(place: _Place, store: affine.Store, may_alias: MayAlias) -> bool:
+def may_meet(place: Place, store: affine.Store, may_alias: MayAlias) -> bool:
     """Whether a store may be to an element: not where the two lie apart in some dimension."""
     memref, index = place
     if not may_alias(memref, store.memref):

@@ -7,7 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.ir.dialects import arith, vector
-from affdsl.ir.dialects.affine import If
+from affdsl.ir.dialects.affine import For, If, VectorLoad
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import F32, I1, INDEX, IntegerType, MemRefType, VectorType
@@ -97,6 +97,18 @@ STATEMENTS = {
         affine.yield %b : f32
       }
       affine.store %s, %B[%i] : memref<?xf32>""",
+    "stored under a condition, and loaded": """%a = affine.load %A[%i] : memref<?xf32>
+      %c = arith.cmpf ogt, %a, %x : f32
+      scf.if %c {
+        %b = affine.load %C[0, %i] : memref<?x?xf32>
+        %d = arith.mulf %a, %b : f32
+        affine.store %d, %B[%i] : memref<?xf32>
+        affine.store %a, %C[1, %i] : memref<?x?xf32>
+      }
+      %e = affine.load %B[%i] : memref<?xf32>
+      %f = affine.load %C[1, %i] : memref<?x?xf32>
+      %g = arith.addf %e, %f : f32
+      affine.store %g, %C[2, %i] : memref<?x?xf32>""",
     "the store comes first": """%a = affine.load %B[%i] : memref<?xf32>
       affine.store %a, %A[%i] : memref<?xf32>
       %b = affine.load %A[%i + 1] : memref<?xf32>
@@ -344,6 +356,15 @@ def test_the_best_number_and_its_place(predicate, type):
                 run(function, given.astype(dtype), b, p, dtype.type(start), 77, n)
                 found.append((b.tobytes(), p.tolist()))
             assert found[0] == found[1], f"n = {n}, {given}\n{made}"
+
+
+def test_what_a_mask_has_stored_is_not_loaded():
+    text = STATEMENTS["stored under a condition, and loaded"]
+    f = read(f"affine.for %i = 0 to %n {{\n{text}\n}}")
+    made = vectorize(f, iv(f, "i"), 4, tail="scalar")
+    wide = next(op for op in walk(made) if isinstance(op, For))
+    kinds = [type(op) for op in wide.body if isinstance(op, VectorLoad | vector.MaskedStore)]
+    assert kinds == [VectorLoad] * 4 + [vector.MaskedStore] * 2
 
 
 def test_a_place_that_is_computed_of_the_iteration_is_computed_once():
