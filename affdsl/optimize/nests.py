@@ -382,19 +382,25 @@ def is_lane_by_lane(s: Schedule, name: str) -> bool:
     """Whether a loop on vectors makes so many of them lane by lane that it is hardly faster.
 
     An operation on vectors does as much as one for each lane; numbers of one lane, and what puts them together or takes
-    vectors apart, do as much as they cost. Indices cost nothing.
+    vectors apart, do as much as they cost. Vectors from which others are shuffled do nothing by themselves. Indices cost
+    nothing.
     """
     loop = loop_called(s, name)
     if loop is None:
         return False
+    ops = [*walk(loop)]
+    taken = {v for op in ops if not isinstance(op, vector.Shuffle) for v in op.reads()}
+    shuffled = {v for op in ops if isinstance(op, vector.Shuffle) for v in op.reads()} - taken
     work = cost = 0
-    for op in walk(loop):
+    for op in ops:
         lanes = max((_lanes(v) for v in (*op.defines(), *op.reads())), default=1)
-        if isinstance(op, vector.FromElements):
+        if any(v in shuffled for v in op.defines()):
+            cost += 1
+        elif isinstance(op, vector.FromElements):
             cost += lanes
         elif isinstance(op, vector.Extract):
             cost += 1
-        elif isinstance(op, (Lanewise, *_WHOLE)) and lanes > 1:
+        elif isinstance(op, (Lanewise, vector.Shuffle, *_WHOLE)) and lanes > 1:
             weight = WHOLE_NUMBERS if getattr(op, "kind", "") in ("fptosi", "fptoui") else 1
             work, cost = work + weight * lanes, cost + weight
         elif isinstance(op, affine.Load | affine.Store | memref.Load | memref.Store | Lanewise) and not _is_index(op):

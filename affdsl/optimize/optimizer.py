@@ -22,7 +22,7 @@ from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.memory import prefetching
-from affdsl.optimize.nests import bits_in_register, names_in
+from affdsl.optimize.nests import bits_in_register, names_in, nests_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
@@ -48,6 +48,8 @@ MOST_LOOPS = 12
 MOST_BOUNDS = 16
 """Upper bounds, or lower ones, of a loop that recipes take: behind vectors a loop for the rest of each one is left."""
 
+FEW_OPERATIONS = 12
+"""An addition that waits for the one before takes longer than so many others that do not."""
 STRAIGHT_PRODUCT = "compilers make straight code, on vectors, of a product of so few columns and terms"
 
 
@@ -118,7 +120,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     rest = [row for row in outermost if row.location not in stencils]
     for row in rest:
         for verb, kind in _rounding(options):
-            for name in names_in(s, row.names[0]) if verb == "reciprocal" else row.names[:1]:
+            for name in names_in(s, row.names[0]) if verb == "reciprocal" else _fused_in(s, row.names[0]):
                 s = _rounded(s, verb, name, kind, options)
     return s, with_hints(told(notes, source), written, s, kept | straight, source, options)
 
@@ -132,6 +134,23 @@ def _run_once(s: Schedule) -> Iterator[str]:
             runs_once = span.is_constant and 0 < span.constant <= op.step
             if runs_once and any(isinstance(each, affine.Access) for each in walk(op)):
                 yield named[op.iv]
+
+
+def _fused_in(s: Schedule, root: str) -> list[str]:
+    """The loops in which products and sums become one operation, with all that is inside of them.
+
+    Not those where each sum waits for the one before: a fused one takes longer than an addition does.
+    """
+    waiting = {nest.name(nest.innermost) for nest in nests_in(s, root) if _waits(nest.innermost)}
+    if not waiting:
+        return [root]
+    return [name for nest in nests_in(s, root) if (name := nest.name(nest.innermost)) not in waiting]
+
+
+def _waits(loop: affine.For) -> bool:
+    """Whether a loop carries floats, one by one, and computes little beside."""
+    carried = any(isinstance(v.type, FloatType) for v in loop.carried)
+    return carried and sum(isinstance(op, arith.Binary) for op in loop.body) < FEW_OPERATIONS
 
 
 def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> Schedule:

@@ -21,6 +21,8 @@ SLOWER = 1.4
 """So many times as long as the loops as written a candidate may take by the model: it is no more exact than that."""
 CLEARLY = 0.7
 """The part of the time of the loops as written in which a candidate computes that is not looked at any closer."""
+MODEST = 0.4
+"""A candidate that takes such a part of the time of the loops as written, or more, is compared with others."""
 WORTH = 0.9
 """A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
 AS_WRITTEN = "the loops as written"
@@ -69,8 +71,8 @@ class Candidate(Frozen):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the model expects it to take longer than the loops as written, if not so clearly."""
-        return self.near_ratio > CLEARLY and self.ratio > 1
+        """Whether the model expects it to gain little, or to take longer than the loops as written, if not clearly."""
+        return self.ratio > MODEST
 
     @cached_property
     def near_ratio(self) -> float:
