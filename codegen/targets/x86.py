@@ -76,6 +76,10 @@ def shortening(width: int) -> Iterator[tuple[Row, str]]:
         for target in (bits for bits in (8, 16, 32) if bits < source and width // source * bits >= 128):
             row = (f"short_i{source}", f"i{target}", width // source)
             yield row, f"return (V){register(width)}_cvtepi{source}_epi{target}((__m{width}i)*a);"
+        for target in (bits for bits in (8, 16, 32) if bits < source and width // source * bits == 64):
+            found = f"const __m128i found = {register(width)}_cvtepi{source}_epi{target}((__m{width}i)*a);"
+            half = "V half;\n__builtin_memcpy(&half, &found, sizeof half);\nreturn half;"
+            yield (f"short_i{source}", f"i{target}", width // source), f"{found}\n{half}"
 
 
 def saturating(width: int) -> Iterator[tuple[Row, str]]:
