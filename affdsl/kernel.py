@@ -513,7 +513,7 @@ class Kernel(_Called[P, R]):
             leaves loops sequential.
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
-            another order, factors for divisors, and polynomials for exponentials and logarithms.
+            another order, factors for divisors, and polynomials for exponentials, logarithms, sines and cosines.
         sizes
             The sizes that calls have, by name, as `{"N": 1000}`; `{}` where the kernel has none. The result is timed
             for them beside the loops as written, on arrays made for that, and these stay if they are faster. It takes

@@ -11,7 +11,7 @@ PERMISSIONS = {
     "contract": "products and sums in one operation",
     "reassociate": "sums in another order",
     "reciprocal": "factors for divisors",
-    "approximate": "polynomials for exponentials and logarithms",
+    "approximate": "polynomials for exponentials, logarithms, sines and cosines",
 }
 """What may be allowed to round in another way, by the names of the arguments that allow it."""
 _FAST = ("fastmath", "fast_math", "fast", "ffast_math", "unsafe_math", "associative_math")

@@ -21,6 +21,11 @@ class Format(FrozenValue):
         (e**r - 1 - r) / r**2 as a polynomial of r, for |r| up to ln(2) / 2.
     log
         (2 atanh(s) / s - 2) / s**2 as a polynomial of s**2, for |s| up to 3 - 2 sqrt(2).
+    half_pi
+        pi / 2 in parts of 33 bits, of which multiples by numbers of 20 bits are exact, but for the last one. Those of
+        f32 are numbers of f64.
+    sin, cos
+        (sin(r) / r - 1) / r**2, and (cos(r) - 1 + r**2 / 2) / r**4, as polynomials of r**2, for |r| up to pi / 4.
 
     The polynomials have the exact values at the Chebyshev points of their intervals.
     """
@@ -32,6 +37,9 @@ class Format(FrozenValue):
     log10_2: tuple[float, float]
     exp: tuple[float, ...]
     log: tuple[float, ...]
+    half_pi: tuple[float, ...]
+    sin: tuple[float, ...]
+    cos: tuple[float, ...]
 
     @property
     def bias(self) -> int:
@@ -52,6 +60,9 @@ F32 = Format(
     log10_2=(0.301025390625, 4.605038981195214e-06),
     exp=(0.5, 0.1666657702559799, 0.041666554662050534, 0.008363173074513711, 0.001392617611993558),
     log=(0.6666666655449709, 0.40000121839806124, 0.28550820815960665, 0.23330467216303835),
+    half_pi=(1.5707963267341256, 6.077100506506192e-11),
+    sin=(-0.16666666663854168, 0.008333331874273714, -0.000198400864995936, 2.7249895230611676e-06),
+    cos=(0.041666666664320264, -0.0013888887671652504, 2.480060018036381e-05, -2.7300933687212943e-07),
 )
 F64 = Format(
     FloatType("f64"),
@@ -67,6 +78,15 @@ F64 = Format(
     log=(
         0.666666666666667, 0.39999999999899505, 0.28571428625975487, 0.2222221113479508, 0.18182889125261723,
         0.15331721600556042, 0.14616449685043406,
+    ),
+    half_pi=(1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32),
+    sin=(
+        -0.16666666666666666, 0.008333333333330948, -0.00019841269836756774, 2.7557316101617874e-06,
+        -2.505113165023518e-08, 1.5918115263265974e-10,
+    ),
+    cos=(
+        0.041666666666666664, -0.0013888888888887398, 2.480158729876456e-05, -2.7557317271145144e-07,
+        2.087614614655861e-09, -1.1382623647474604e-11,
     ),
 )  # fmt: skip
 FORMATS: Mapping[str, Format] = {format.type.name: format for format in (F32, F64)}

@@ -31,7 +31,7 @@ WORTH = 1.2
 """So many times as fast a loop should be by what is proposed."""
 SUMS = 4
 """So many vectors of a sum do not wait for each other."""
-POLYNOMIALS = ("exp", "exp2", "log", "log2")
+POLYNOMIALS = ("exp", "exp2", "log", "log2", "log10", "sin", "cos")
 EXTREMES = {
     "minimumf": ("af.min", "<"),
     "maximumf": ("af.max", ">"),

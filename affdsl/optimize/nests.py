@@ -382,8 +382,8 @@ def is_lane_by_lane(s: Schedule, name: str) -> bool:
     """Whether a loop on vectors makes so many of them lane by lane that it is hardly faster.
 
     An operation on vectors does as much as one for each lane; numbers of one lane, and what puts them together or takes
-    vectors apart, do as much as they cost. Vectors from which others are shuffled do nothing by themselves. Indices cost
-    nothing.
+    vectors apart, do as much as they cost. Vectors from which others are shuffled do nothing by themselves. Indices
+    cost nothing.
     """
     loop = loop_called(s, name)
     if loop is None:

@@ -264,10 +264,11 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self._take("contract", loop, reassociate=reassociate)
 
     def approximate(self, loop: str) -> Self:
-        """Compute exp, exp2, log, log2 and log10 everywhere in a loop by polynomials, which vectors do in all lanes.
+        """Compute exp, exp2, log, log2, log10, sin and cos everywhere in a loop by polynomials, in all lanes at once.
 
         In f32 and f64, the results are at most 1.5 ulp away from the exact ones, and those of log2 and log10 at most 3;
-        and the same to the bit wherever they run.
+        and the same to the bit wherever they run. Sines and cosines of angles beyond 2**20 are what the C library makes
+        of them.
         """
         return self._take("approximate", loop)
 

@@ -1,4 +1,4 @@
-"""Computes exponentials and logarithms by polynomials: with a stated error, and in all lanes of a vector at once."""
+"""Computes exponentials, logarithms, sines and cosines by polynomials: with a stated error, in all lanes at once."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.approximate import circular
 from affdsl.passes.transforms.approximate.functions import FUNCTIONS
 from affdsl.passes.transforms.approximate.maker import Maker
 from affdsl.passes.transforms.loops.nests import loop_of_any_kind
 
 
 def approximate(function: Func, iv: Value, *, module: Module | None = None) -> Func:
-    """Compute exp, exp2, log, log2 and log10 of f32 and f64, everywhere in a loop, by operations of arith.
+    """Compute exp, exp2, log, log2, log10, sin and cos of f32 and f64, everywhere in a loop, by operations of arith.
 
     Of exp, exp2 and log, the results are at most 1.5 ulp (units in the last place) away from the exact ones, and at
     most 3 of log2 and log10, also where `contract` fuses products and sums later. Numbers too small for the
     format's normal ones are results and arguments as others are; infinities, zeros and NaN give what IEEE 754 asks
     for. The same operations give the same bits in the interpreter, in C and in MLIR.
+
+    Of sin and cos, results are at most 1.5 ulp away for angles up to 2**20. Where one is larger, or of a vector some
+    lane is, the function of the C library is called as before.
 
     Parameters
     ----------
@@ -56,12 +60,15 @@ def approximate(function: Func, iv: Value, *, module: Module | None = None) -> F
     """
     what = f"approximate functions in loop {name(iv)}"
     loop = loop_of_any_kind(function, iv, what)
+    known = (*FUNCTIONS, *circular.NAMES)
     if not any(_is_known(op) for op in walk(loop)):
-        raise refusal(loop, what, f"no {', '.join(FUNCTIONS)} of f32 or f64 is computed in it")
+        raise refusal(loop, what, f"no {', '.join(known)} of f32 or f64 is computed in it")
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if not isinstance(op, math.Unary) or not _is_known(op):
             return None
+        if op.kind in circular.NAMES:
+            return circular.circular(op, FORMATS[_element(op.result)])
         maker = Maker(op.result.type, FORMATS[_element(op.result)], op.location)
         found = FUNCTIONS[op.kind](maker, op.operand)
         return maker.giving(found, op.result)
@@ -71,7 +78,9 @@ def approximate(function: Func, iv: Value, *, module: Module | None = None) -> F
 
 
 def _is_known(op: Op) -> bool:
-    return isinstance(op, math.Unary) and op.kind in FUNCTIONS and _element(op.result) in FORMATS
+    if not isinstance(op, math.Unary) or op.kind not in (*FUNCTIONS, *circular.NAMES) or circular.is_far(op):
+        return False
+    return _element(op.result) in FORMATS
 
 
 def _element(value: Value) -> str:

@@ -7,9 +7,9 @@ from math import prod
 from struct import pack, unpack
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith
+from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
-from affdsl.ir.formats import Format
+from affdsl.ir.formats import F64, Format
 from affdsl.ir.location import Location
 from affdsl.ir.numeric import rounder
 from affdsl.ir.traverse import with_fields
@@ -19,11 +19,35 @@ from affdsl.ir.types import I1, IntegerType, ScalarType, Type, VectorType
 class Maker:
     """Operations of arith, one after the other, on values of one type."""
 
-    def __init__(self, type: Type, format: Format, location: Location | None) -> None:
+    def __init__(self, type: Type, format: Format, location: Location | None, made: list[Op] | None = None) -> None:
         self.format = format
+        self.made: list[Op] = [] if made is None else made
         self._type = type
         self._location = location
-        self._made: list[Op] = []
+
+    def in_f64(self) -> Maker:
+        """What goes on with numbers of f64 in place of these."""
+        return Maker(self._like(F64.type), F64, self._location, self.made)
+
+    def extended(self, value: Value) -> Value:
+        """A number of f32 as one of f64."""
+        return self._cast("extf", value, F64.type)
+
+    def narrowed(self, value: Value) -> Value:
+        """A number of f64 as one of the format."""
+        return self._cast("truncf", value, self.format.type)
+
+    def absolute(self, value: Value) -> Value:
+        """A number without its sign."""
+        return self._add(math.Unary(Value(value.type), "absf", value, location=self._location))
+
+    def equals(self, left: Value, right: Value) -> Value:
+        """Whether two integers are the same."""
+        return self._add(arith.Compare(Value(self._like(I1)), "cmpi", "eq", left, right, location=self._location))
+
+    def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
+        """One of two numbers."""
+        return self._add(arith.Select(Value(if_true.type), condition, if_true, if_false, location=self._location))
 
     def number(self, number: float) -> Value:
         """A number of the format."""
@@ -74,7 +98,7 @@ class Maker:
         """if_true where a comparison of arith.cmpf holds, if_false elsewhere."""
         condition = Value(self._like(I1))
         self._add(arith.Compare(condition, "cmpf", predicate, left, right, location=self._location))
-        return self._add(arith.Select(Value(if_true.type), condition, if_true, if_false, location=self._location))
+        return self.select(condition, if_true, if_false)
 
     def polynomial(self, coefficients: Sequence[float], x: Value) -> Value:
         """The first coefficient + the second one times x + ..., by Horner's rule."""
@@ -86,8 +110,8 @@ class Maker:
 
     def giving(self, found: Value, result: Value) -> tuple[Op, ...]:
         """All operations, of which the one that defines `found` defines `result`."""
-        (last,) = (op for op in self._made if found in op.defines())
-        return tuple(with_fields(op, result=result) if op is last else op for op in self._made)
+        (last,) = (op for op in self.made if found in op.defines())
+        return tuple(with_fields(op, result=result) if op is last else op for op in self.made)
 
     def _binary(self, kind: str, left: Value, right: Value) -> Value:
         return self._add(arith.Binary(Value(left.type), kind, left, right, location=self._location))
@@ -103,6 +127,6 @@ class Maker:
         return VectorType(self._type.shape, element) if isinstance(self._type, VectorType) else element
 
     def _add(self, op: Op) -> Value:
-        self._made.append(op)
+        self.made.append(op)
         (result,) = op.defines()
         return result

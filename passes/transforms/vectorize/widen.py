@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.debugging import why_in_order
-from affdsl.ir.dialects import affine, arith, math, memref, scf
+from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import substitute, with_fields
 from affdsl.ir.types import I1
 from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.approximate.circular import is_near
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.accesses import access
 from affdsl.passes.transforms.vectorize.even import is_even
@@ -176,6 +177,9 @@ def _yield(
 
 
 def _condition(at: Lanes, op: affine.If | scf.If) -> None:
+    if at.varying.of(op) and isinstance(op, scf.If) and is_near(op):
+        _near(at, op)
+        return
     if at.varying.of(op):
         _masked(at, op)
         return
@@ -192,6 +196,25 @@ def _condition(at: Lanes, op: affine.If | scf.If) -> None:
     for old, made, w in zip(op.results, results, wide, strict=True):
         if w:
             at.define(old, made)
+
+
+def _near(at: Lanes, op: scf.If) -> None:
+    """The polynomials of angles that are near in all lanes that run, or else what the C library makes of them."""
+    condition, everywhere = at.vector(op.condition), Value(I1)
+    if at.mask is not None:
+        idle = at.binary("xori", at.mask, at.constant([True] * at.width, I1))
+        condition = at.binary("ori", idle, condition)
+    at.emit(vector.Reduction(everywhere, "and", condition, (), location=op.location))
+    blocks: list[Block] = []
+    for block in op.blocks():
+        with at.new_block() as inside:
+            widen(at, block)
+            _yield(at, block, [True] * len(op.results))
+        blocks.append(tuple(inside))
+    results = tuple(Value(at.vector_type(v), v.hint) for v in op.results)
+    at.emit(with_fields(op, condition=everywhere, then=blocks[0], orelse=blocks[1], results=results))
+    for old, made in zip(op.results, results, strict=True):
+        at.define(old, made)
 
 
 def _masked(at: Lanes, op: affine.If | scf.If) -> None:

@@ -1,6 +1,7 @@
 """Exponentials and logarithms as arithmetic: how far they are off, and that they are the same wherever they run."""
 
 from decimal import Decimal, getcontext
+from fractions import Fraction
 from itertools import product
 from math import factorial
 
@@ -8,19 +9,21 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import math
+from affdsl.ir.dialects import math, scf
 from affdsl.ir.formats import F32, F64
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import VectorType
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.approximate import approximate
+from affdsl.passes.transforms.approximate.circular import is_far
 from tests.effort import by_turns, some
 from tests.three_ways import agree
 
 N = af.symbols("N")
-FUNCTIONS = ("exp", "exp2", "log", "log2", "log10")
-MOST = {"exp": 1.5, "exp2": 1.5, "log": 1.5, "log2": 3, "log10": 3}
+FUNCTIONS = ("exp", "exp2", "log", "log2", "log10", "sin", "cos")
+MOST = {"exp": 1.5, "exp2": 1.5, "log": 1.5, "log2": 3, "log10": 3, "sin": 1.5, "cos": 1.5}
 """How many ulp a result may be away from the exact one."""
 TYPES = {"f32": (af.f32, np.float32), "f64": (af.f64, np.float64)}
 SPECIAL = (
@@ -49,6 +52,7 @@ def arguments(type):
     else:
         found = random.integers(0, 2**64, 30_000, np.uint64).view(np.float64)
     parts = [random.uniform(-750, 720, 30_000), 1 + random.uniform(-0.5, 0.7, 30_000), np.array(SPECIAL)]
+    parts += [random.integers(-660_000, 660_000, 9_000) * (np.pi / 2), random.uniform(-1.1e6, 1.1e6, 9_000)]
     with np.errstate(over="ignore"):
         return np.concatenate([found, *(part.astype(dtype) for part in parts)])
 
@@ -89,7 +93,7 @@ IN_TURN = [
 def test_the_interpreter_c_and_mlir_agree_to_the_bit(function, type, tmp_path):
     f = parse(PROGRAM.replace("KIND", function).replace("T", type)).functions[0]
     made = approximate(f, f.body[0].iv)
-    assert not any(isinstance(op, math.Unary) for op in walk(made))
+    assert not any(isinstance(op, math.Unary) and op.kind == function and not is_far(op) for op in walk(made))
     dtype = TYPES[type][1]
     with np.errstate(over="ignore"):
         x = np.array([*SPECIAL, 0.7, 3.5, 100.25, -3.75], dtype)
@@ -107,8 +111,35 @@ def test_loops_without_such_functions_are_refused():
         PROGRAM.replace("KIND", "exp").replace("T", "f16"),
     ):
         f = parse(text).functions[0]
-        with pytest.raises(IllegalTransform, match="no exp, exp2, log, log2, log10 of f32 or f64 is computed in it"):
+        with pytest.raises(IllegalTransform, match="no exp, exp2, log, log2, log10, sin, cos of f32 or f64 is compute"):
             approximate(f, f.body[0].iv)
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_far_angles_of_a_vector_are_left_to_the_c_library(type):
+    kind, dtype = TYPES[type]
+
+    @af.kernel
+    def of(x: kind[N], y: kind[N], z: kind[N]):
+        with af.for_(N) as i:
+            y[i] = af.sin(x[i])
+            z[i] = af.cos(x[i])
+
+    fast = of.optimize("avx2", threads=1, approximate=True)
+    assert "i runs on vectors" in fast.explain()
+    x = np.linspace(-50, 50, 61).astype(dtype)
+    x[7:9] = 3e7, np.inf
+    with np.errstate(invalid="ignore"):
+        wanted = np.sin(x.astype(np.longdouble)), np.cos(x.astype(np.longdouble))
+    found = np.empty_like(x), np.empty_like(x)
+    fast(x, *found)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_array_max_ulp(a, b.astype(dtype), 1)
+    named = [op for op in walk(fast.func) if isinstance(op, math.Unary) and op.kind != "absf"]
+    assert named
+    assert all(map(is_far, named))
+    choices = [op for op in walk(fast.func) if isinstance(op, scf.If) and op.results]
+    assert any(isinstance(op.results[0].type, VectorType) for op in choices)
 
 
 # The coefficients
@@ -149,6 +180,14 @@ def test_the_coefficients_are_what_they_are_said_to_be(format):
     assert format.exp == interpolated(lambda k: Decimal(1) / factorial(k + 2), -half + tiny, half, len(format.exp))
     most = (3 - 2 * Decimal(2).sqrt()) ** 2
     assert format.log == interpolated(lambda k: Decimal(2) / (2 * k + 3), Decimal(0), most, len(format.log))
+    quarter = (PI / 4) ** 2 * Decimal("1.0001")
+    sine = interpolated(lambda k: Decimal((-1) ** (k + 1)) / factorial(2 * k + 3), Decimal(0), quarter, len(format.sin))
+    cosine = interpolated(lambda k: Decimal((-1) ** k) / factorial(2 * k + 4), Decimal(0), quarter, len(format.cos))
+    assert (format.sin, format.cos) == (sine, cosine)
+    *exact_parts, last = map(Decimal, format.half_pi)
+    assert abs(sum(exact_parts) + last - PI / 2) < abs(last) * Decimal(2) ** -52
+    for part in exact_parts:
+        assert all(Fraction(float(part) * n) == Fraction(part) * n for n in range(1, 2**20, 97))
     for parts, exact in ((format.ln2, ln2), (format.log10_2, ln2 / Decimal(10).ln())):
         high, low = map(Decimal, parts)
         assert abs(high + low - exact) < Decimal(2) ** (-format.fraction - 20)
