@@ -21,7 +21,7 @@ PERMISSION = {"sum": "reassociate", "division": "reciprocal", "function": "appro
 _COSTS = {
     "reassociate": "Sums are made in another order, and may differ in their last bits.",
     "reciprocal": "Quotients are products with a reciprocal, and may differ in the last bit.",
-    "approximate": "Exponentials, logarithms, sines and cosines are polynomials, at most 1.5 units in the last place off (some 3).",
+    "approximate": "Functions as exp and sin are polynomials, at most 1.5 units in the last place off (some 3).",
     "contract": "A product and a sum round once instead of twice.",
 }
 

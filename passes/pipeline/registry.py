@@ -192,7 +192,7 @@ PASSES: tuple[Pass, ...] = (
          (Option("contract", "bool", False, "Round products and sums once, in one operation"),
           Option("reassociate", "bool", False, "Make sums in another order"),
           Option("reciprocal", "bool", False, "Multiply by factors instead of dividing by what loops do not change"),
-          Option("approximate", "bool", False, "Compute exponentials, logarithms, sines and cosines by polynomials, to 3 ulp"),
+          Option("approximate", "bool", False, "Compute exp, log, sin, cos and others by polynomials, to 3 ulp"),
           Option("target", "text", "native", "The vector registers: of this machine, or as avx2"),
           Option("threads", "uint", 0, "How many threads there are; 0 is as many as may be used here")),
          sees_around=True),
