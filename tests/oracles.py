@@ -13,6 +13,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -150,7 +151,7 @@ def compile_c(
 def _find(tool: str) -> str | None:
     version, _ = TOOLS[tool]
     for name in dict.fromkeys((tool, tool.removesuffix(f"-{version}"))):
-        path = shutil.which(name)
+        path = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
         if path is not None and (version is None or _version(path) == version):
             return path
     return None

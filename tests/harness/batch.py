@@ -67,7 +67,7 @@ COMPILERS = (
 def build(folder: Path, texts: Sequence[str], ways: Sequence[C]) -> dict[int, str]:
     """Make folder/batch of texts of C, each compiled in one of some ways; gives what was said to those refused."""
     for k, text in enumerate(texts):
-        renamed = "".join(f"#define affdsl_{part} {part}_{k}\n" for part in (*_TABLES, "failure"))
+        renamed = "".join(f"#define affdsl_{part} {part}_{k}\n" for part in (*_TABLES, "failure", "threads"))
         (folder / f"p{k}.c").write_text(renamed + text)
     said = ""
     for share, way in enumerate(ways):

@@ -93,7 +93,7 @@ def test_what_no_recipe_improves_stays_and_says_why():
     assert same.mlir() == running.mlir()
     assert "i (" in same.explain()
     (note,) = same.explain().notes
-    assert note.why == ("an iteration reads x[i - 1] (line 34), which one before it stores as x[i] (line 34)",)
+    assert note.why == ("an iteration reads x[i - 1] (line 35), which one before it stores as x[i] (line 35)",)
     assert (note.done, [loop.name for loop in note.loops]) == ("", ["i"])
     assert str(note) in same.explain()
     assert same.schedule.steps == ()
