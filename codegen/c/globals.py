@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 import numpy as np
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.names import Scope, function_identifier
-from affdsl.codegen.c.types import element, stored_type
+from affdsl.codegen.c.types import decimal, element, stored_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.frozen import Frozen
@@ -59,7 +59,7 @@ class GlobalBuffer(Frozen):
                 f"{whose} would be a list of {count} numbers in C: fill it in a loop, or a memref.alloc"
             )
         numbers = op.value if isinstance(op.value, tuple) else (op.value,) * count
-        shown = [_number(n, kind, unit) for n in numbers] or ["0"]
+        shown = _numbers(numbers, kind, unit) or ["0"]
         lines = [", ".join(shown[k : k + _A_LINE]) for k in range(0, len(shown), _A_LINE)]
         inside = lines[0] if len(lines) == 1 else "\n    " + ",\n    ".join(lines) + "\n"
         return f"{start} = {{{inside}}};\n"
@@ -119,6 +119,16 @@ def used(ops: Iterable[object], buffers: Mapping[str, GlobalBuffer]) -> set[str]
 def _is_zero(number: memref.Number, type: NumberType) -> bool:
     with quiet():
         return to_bits(number_of(number, type), type) == 0
+
+
+def _numbers(numbers: Sequence[memref.Number], type: NumberType, unit: Unit) -> list[str]:
+    """Numbers one by one; many floats that need no header at once."""
+    if isinstance(type, FloatType) and type.name in ("f32", "f64"):
+        with quiet():
+            held = np.array(numbers, dtype(type))
+        if np.isfinite(held).all():
+            return list(map(repr, held.tolist())) if type.name == "f64" else [f"{decimal(n)}f" for n in held]
+    return [_number(n, type, unit) for n in numbers]
 
 
 def _number(number: memref.Number, type: NumberType, unit: Unit) -> str:

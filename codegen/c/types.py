@@ -111,9 +111,10 @@ def float_literal(number: float, type: FloatType) -> str:
         return "INFINITY" if rounded > 0 else "-INFINITY"
     if type.name == "f64":
         return repr(rounded)
-    return f"{_decimal(np.float32(rounded))}f"
+    return f"{decimal(np.float32(rounded))}f"
 
 
-def _decimal(number: np.float32) -> str:
+def decimal(number: np.float32) -> str:
+    """The shortest decimal that reads back the same, which says that it is no integer."""
     text = str(number)
     return text if "." in text or "e" in text else f"{text}.0"
