@@ -91,7 +91,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
     for name in [*_run_once(s)]:
-        s.unroll(name)
+        with suppress(IllegalTransform, ScheduleError):  # a step before may have left none of it
+            s.unroll(name)
     s = rerolling.take_all(s)
     for name, recipe in recipes.FOR_KERNELS.items():
         if name not in options.choices.left_out:
@@ -104,7 +105,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
-        if matrix_products.is_straight(s, root):
+        if matrix_products.is_straight(s, root, options):
             notes.append(of(s, names_in(s, root), why=STRAIGHT_PRODUCT))
             straight.add(root)
             continue

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import Frozen, FrozenValue
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
-from affdsl.optimize.nests import Nest, bits_in_register, nests, nests_in, unfit_where_refused, updates
+from affdsl.optimize.nests import Nest, bits_in_register, lanes_of, nests, nests_in, unfit_where_refused, updates
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers import small_products
@@ -57,7 +57,7 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
     registers, tile = sizes_of(found, options)
-    narrow = small_products.is_narrow((found.i, found.j, found.k))
+    narrow = small_products.is_narrow((found.i, found.j, found.k), registers.lanes)
     if narrow or is_tiny(found, options):
         loops = nest.name(found.i), nest.name(found.j), nest.name(found.k)
         order = (*(nest.name(loop) for loop in nest.band if nest.name(loop) not in loops), *loops)
@@ -111,14 +111,31 @@ def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:
     return False
 
 
-def is_straight(s: Schedule, root: str) -> bool:
+def is_straight(s: Schedule, root: str, options: Options) -> bool:
     """Whether a loop holds nothing but a product of few columns and terms, with what begins its sums."""
     found = nests_in(s, root)
+    if len(found) != 1:
+        return False
+    nest = replace(found[0], band=(*found[0].loops,), around=())
     with suppress(UnfitError):
-        if len(found) == 1:
-            of = product_of(replace(found[0], band=(*found[0].loops,), around=()))
-            return small_products.is_straight((of.i, of.j, of.k))
+        lanes = lanes_of(nest, options)
+        if _sums_in_variable(nest):
+            return len(nest.band) > 2 and small_products.is_straight(nest.band[-3:], lanes)
+        of = product_of(nest)
+        return small_products.is_straight((of.i, of.j, of.k), lanes)
     return False
+
+
+def _sums_in_variable(nest: Nest) -> bool:
+    """Whether the innermost loop adds products of elements of two arrays to a variable."""
+    update = updates(nest)
+    if update is None or len(nest.band) < 2:
+        return False
+    made = {v for op in nest.band[-2].body if isinstance(op, memref.Allocation) for v in op.defines()}
+    if update[0].buffer.rank or update[0].buffer.root not in made:
+        return False
+    reads = [a for a in nest.accesses if a.kind == "read" and a.buffer.rank]
+    return len(reads) == 2 and sum(getattr(op, "kind", "") == "mulf" for op in nest.innermost.body) == 1
 
 
 def _version(s: Schedule, loop: str, few: Condition | None) -> Nest | None:

@@ -32,7 +32,7 @@ ALONG_ROWS = (5, 5, 2)
 NARROW = 48
 """Fewer columns than this make a product narrow, where their number is known: rows of B are read where they stand."""
 STRAIGHT = 16
-"""How many columns and terms there are at most of which compilers make straight code, where both numbers are known."""
+"""How many terms there are at most of which compilers make straight code, where the number of columns is known, too."""
 LEAST_PACKED = 3
 """How many vectors rows have in the mean for which copies pay where nothing else is there for small matrices."""
 
@@ -124,7 +124,7 @@ def is_tiny(loops: Sequence[affine.For], size: int, columns: int, target: Target
     return None not in counts and j >= columns and (i * j + i * k + k * j) * size <= nearest // 2
 
 
-def is_narrow(loops: Sequence[affine.For]) -> bool:
+def is_narrow(loops: Sequence[affine.For], lanes: int) -> bool:
     """Whether a product has few columns, and how many is known, but not sums so short that compilers unroll them too.
 
     Parameters
@@ -133,18 +133,22 @@ def is_narrow(loops: Sequence[affine.For]) -> bool:
         Its loops over rows, columns and terms.
     """
     columns = _count(loops[1])
-    return columns is not None and 1 < columns < NARROW and not is_straight(loops)
+    return columns is not None and 1 < columns < NARROW and not is_straight(loops, lanes)
 
 
-def is_straight(loops: Sequence[affine.For]) -> bool:
+def is_straight(loops: Sequence[affine.For], lanes: int) -> bool:
     """Whether a product has so few columns and terms, both known, that compilers make straight code on vectors of it.
 
     Parameters
     ----------
     loops
         Its loops over rows, columns and terms.
+    lanes
+        How many numbers a register has: of more columns than `STRAIGHT`, compilers leave no more than half a vector.
     """
-    return all((_count(loop) or STRAIGHT + 1) <= STRAIGHT for loop in loops[1:])
+    columns, terms = _count(loops[1]) or NARROW, _count(loops[2]) or NARROW
+    is_even = columns <= STRAIGHT or columns % max(1, lanes // 2) == 0
+    return columns < NARROW and terms <= STRAIGHT and is_even
 
 
 def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, options: Options, lanes: int) -> str:
