@@ -20,15 +20,18 @@ from affdsl.lang.indices import Index, as_value, index_of
 from affdsl.lang.scalars import Scalar, constant, emit_scalar
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Operand, Traced, attribute_problem, numpy_problem
+from affdsl.lang.views import Reach, is_contiguous, part_of, spans_of, within
 
 if TYPE_CHECKING:
     from affdsl.lang import annotated
 
 
 class Array:
-    """An array of a kernel: an argument, or what `alloc`, `alloca` and `constant` give.
+    """An array of a kernel: an argument, what `alloc`, `alloca` and `constant` give, or a part of one.
 
-    `A[i, j]` loads an element, and `A[i, j] = x` stores to it.
+    `A[i, j]` loads an element, and `A[i, j] = x` stores to it. With fewer indices, or slices among them, it is a part:
+    `A[i]` a row, `A[:, j]` a column, `A[i0:i1, ::2]` every second column of some rows. A part shares the elements of
+    its array. It is an array to other kernels, `f(A[i])`, and of its own, `row = A[i]; row[j] = 0.0`.
 
     For type checkers it is also what a call passes: `A: Annotated[affdsl.Array, affdsl.f32[M, N]]`.
 
@@ -40,6 +43,8 @@ class Array:
         The sizes, as indices, and how many they are.
     value, type
         The value of the IR, and what is known of it: element type, sizes, const, strided.
+    root
+        The value of the array of which it is a part; of one that is no part its own.
 
     >>> import numpy as np, affdsl as af
     >>> M, N = af.symbols("M N")
@@ -54,11 +59,20 @@ class Array:
     def __init__(self, value: Value, type: ArrayType) -> None:
         self.value = value
         self.type = type
+        self.root = value
+        self._written = "the array"
+        self._reaches: tuple[Reach, ...] = ("all",) * len(type.shape)
+        self._is_strided = type.strided
 
     @property
     def name(self) -> str:
-        """What the user called it."""
-        return self.value.hint or "the array"
+        """What the user called it, or how it was written."""
+        return self.value.hint or self._written
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of another array."""
+        return self.root is not self.value
 
     @property
     def shape(self) -> tuple[Index, ...]:
@@ -70,7 +84,29 @@ class Array:
         """The number of dimensions."""
         return len(self.type.shape)
 
-    def __getitem__(self, index: object) -> Scalar:
+    def __getitem__(self, index: object) -> Scalar | Array:
+        part = None if isinstance(index, Counters) else self._part(index)
+        return self._load(index) if part is None else part
+
+    def _part(self, index: object) -> Array | None:
+        """The part that an index names; None where it names an element, or nothing."""
+        spans = spans_of(self.name, self.type.shape, index)
+        if spans is None:
+            return None
+        for n, span in enumerate(spans):
+            if span.reach == "one":
+                self._require_inside(n, span.start)
+        if all(span.reach == "all" for span in spans):
+            return self
+        reaches = within(self._reaches, [span.reach for span in spans])
+        shape = tuple(span.count for span in spans if span.reach != "one")
+        strided = self._is_strided or not is_contiguous(reaches)
+        made = Array(part_of(self.value, spans), replace(self.type, shape=shape, strided=strided))
+        made.root, made._reaches, made._is_strided = self.root, reaches, self._is_strided
+        made._written = f"{self.name}[{', '.join(span.text for span in spans)}]"
+        return made
+
+    def _load(self, index: object) -> Scalar:
         place = self.place(index)
         exprs = self.affine(place)
         if exprs is not None:
@@ -82,7 +118,7 @@ class Array:
         self.require_writable()
         place = self.place(index)
         value = self._element(x).value
-        current().written.add(self.value)
+        current().written.add(self.root)
         exprs = self.affine(place)
         if exprs is not None:
             current().emit(affine.Store(value, self.value, exprs))
@@ -404,5 +440,5 @@ def copy(source: annotated.Array, target: annotated.Array) -> None:
     target.require_writable()
     if source.value is target.value:
         raise problem(ProgramTypeError, f"copy of {source.name} to itself")
-    current().written.add(target.value)
+    current().written.add(target.root)
     current().emit(memref.Copy(source.value, target.value))

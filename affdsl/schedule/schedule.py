@@ -20,6 +20,7 @@ from affdsl.errors import AffdslError, InternalError, VerificationError
 from affdsl.explained import Note
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.dialects.func import Call, Func, Module
+from affdsl.ir.dialects.memref import SubView
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
@@ -112,7 +113,7 @@ class Schedule(ShownAsText, Generic[P, R]):
                 "write @affdsl.kernel above the function whose loops it is about",
             )
         self._is_inlined = inline and any(isinstance(op, Call) for op in walk(kernel.func))
-        module = (kernel.apply("inline") if self._is_inlined else kernel).module
+        module = _through_parts(kernel.apply("inline") if self._is_inlined else kernel).module
         function = named(module.functions[-1])
         self._kernel = kernel
         self._validate = validate
@@ -769,6 +770,12 @@ _CALLED_HERE = {
     "array_expansion": "expand", "double_buffer": "pipeline",
 }  # fmt: skip
 """What other tools call the steps."""
+
+
+def _through_parts(kernel: Kernel[P, R]) -> Kernel[P, R]:
+    """The kernel with what it does to elements of parts of arrays done to elements of these arrays."""
+    has_parts = any(isinstance(op, SubView) for op in walk(kernel.func))
+    return kernel.apply("affine-fold-memref-alias-ops") if has_parts else kernel
 
 
 def _instead(name: str, schedule: str) -> str:
