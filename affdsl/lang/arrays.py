@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, overload
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Array:
         self.type = type
         self.root = value
         self._written = "the array"
-        self._reaches: tuple[Reach, ...] = ("all",) * len(type.shape)
+        self._reaches: tuple[Reach, ...] = tuple("all" for _ in type.shape)
         self._is_strided = type.strided
 
     @property
@@ -84,7 +84,11 @@ class Array:
         """The number of dimensions."""
         return len(self.type.shape)
 
-    def __getitem__(self, index: object) -> Scalar | Array:
+    @overload
+    def __getitem__(self, index: annotated.Subscript, /) -> Scalar: ...  # type: ignore[overload-overlap]
+    @overload
+    def __getitem__(self, index: annotated.Some, /) -> Array: ...
+    def __getitem__(self, index: object, /) -> Scalar | Array:
         part = None if isinstance(index, Counters) else self._part(index)
         return self._load(index) if part is None else part
 

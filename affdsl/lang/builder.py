@@ -14,10 +14,10 @@ from affdsl.ir.core import Block, Nested, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
-from affdsl.ir.spelling import spell
 from affdsl.ir.nesting import DEEPEST, INSTEAD, TOO_DEEP
+from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import INDEX, IndexType, MemRefType
+from affdsl.ir.types import INDEX, IndexType, MemRefType, StridedLayout
 from affdsl.lang.source import called, here, problem
 
 if TYPE_CHECKING:
@@ -259,7 +259,8 @@ def _rescue(value: Value, block: OpenBlock, variable: str) -> str:
     """How a value could be had after its block."""
     name = value.hint or "the value"
     if isinstance(value.type, MemRefType):
-        return f"allocate {name} before it"
+        is_part = isinstance(value.type.layout, StridedLayout)
+        return "take the part of the array again where it is needed" if is_part else f"allocate {name} before it"
     if any(v.hint == value.hint != "" for v in block.values[: block.bound] if v is not value):
         return f"`{name} = ...` hides the {name} of its `as`: write yield_(...) of the new value under another name"
     if variable:

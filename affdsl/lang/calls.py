@@ -14,9 +14,9 @@ from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import NUMBERS, DType, Number
 from affdsl.lang.indices import Index, as_value, index_of
+from affdsl.lang.laid_out import laid_out
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, problem, user_frame
-from affdsl.lang.laid_out import laid_out
 from affdsl.lang.trace import Program, recursion, spellings
 from affdsl.lang.traced import Traced
 

@@ -20,7 +20,6 @@ from affdsl.errors import AffdslError, InternalError, VerificationError
 from affdsl.explained import Note
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.dialects.func import Call, Func, Module
-from affdsl.ir.dialects.memref import SubView
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
@@ -30,6 +29,7 @@ from affdsl.lang.source import assigned_name, here, problem
 from affdsl.passes.advice.alternatives import alternatives_are_wanted, with_alternative
 from affdsl.passes.analysis.dependence import Dependences, Witness
 from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.cleanup.through_parts import through_parts
 from affdsl.passes.legality.assumptions import assuming
 from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
 from affdsl.schedule import register_tile
@@ -113,7 +113,7 @@ class Schedule(ShownAsText, Generic[P, R]):
                 "write @affdsl.kernel above the function whose loops it is about",
             )
         self._is_inlined = inline and any(isinstance(op, Call) for op in walk(kernel.func))
-        module = _through_parts(kernel.apply("inline") if self._is_inlined else kernel).module
+        module = through_parts((kernel.apply("inline") if self._is_inlined else kernel).module)
         function = named(module.functions[-1])
         self._kernel = kernel
         self._validate = validate
@@ -770,12 +770,6 @@ _CALLED_HERE = {
     "array_expansion": "expand", "double_buffer": "pipeline",
 }  # fmt: skip
 """What other tools call the steps."""
-
-
-def _through_parts(kernel: Kernel[P, R]) -> Kernel[P, R]:
-    """The kernel with what it does to elements of parts of arrays done to elements of these arrays."""
-    has_parts = any(isinstance(op, SubView) for op in walk(kernel.func))
-    return kernel.apply("affine-fold-memref-alias-ops") if has_parts else kernel
 
 
 def _instead(name: str, schedule: str) -> str:
