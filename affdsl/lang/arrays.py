@@ -43,8 +43,8 @@ class Array:
         The sizes, as indices, and how many they are.
     value, type
         The value of the IR, and what is known of it: element type, sizes, const, strided.
-    root
-        The value of the array of which it is a part; of one that is no part its own.
+    whole
+        The array of which it is a part; itself where it is no part.
 
     >>> import numpy as np, affdsl as af
     >>> M, N = af.symbols("M N")
@@ -59,10 +59,9 @@ class Array:
     def __init__(self, value: Value, type: ArrayType) -> None:
         self.value = value
         self.type = type
-        self.root = value
+        self.whole = self
         self._written = "the array"
         self._reaches: tuple[Reach, ...] = tuple("all" for _ in type.shape)
-        self._is_strided = type.strided
 
     @property
     def name(self) -> str:
@@ -72,7 +71,7 @@ class Array:
     @property
     def is_part(self) -> bool:
         """Whether it is a part of another array."""
-        return self.root is not self.value
+        return self.whole is not self
 
     @property
     def shape(self) -> tuple[Index, ...]:
@@ -104,9 +103,9 @@ class Array:
             return self
         reaches = within(self._reaches, [span.reach for span in spans])
         shape = tuple(span.count for span in spans if span.reach != "one")
-        strided = self._is_strided or not is_contiguous(reaches)
+        strided = self.whole.type.strided or not is_contiguous(reaches)
         made = Array(part_of(self.value, spans), replace(self.type, shape=shape, strided=strided))
-        made.root, made._reaches, made._is_strided = self.root, reaches, self._is_strided
+        made.whole, made._reaches = self.whole, reaches
         made._written = f"{self.name}[{', '.join(span.text for span in spans)}]"
         return made
 
@@ -122,7 +121,7 @@ class Array:
         self.require_writable()
         place = self.place(index)
         value = self._element(x).value
-        current().written.add(self.root)
+        current().written.add(self.whole.value)
         exprs = self.affine(place)
         if exprs is not None:
             current().emit(affine.Store(value, self.value, exprs))
@@ -160,8 +159,8 @@ class Array:
         if self.type.const:
             raise problem(
                 ProgramTypeError,
-                f"{self.name} is declared const and cannot be stored to",
-                f"annotate it as {self.name}: affdsl.{replace(self.type, const=False)!r} to write to it",
+                f"{self.whole.name} is declared const and cannot be stored to",
+                f"annotate it as {self.whole.name}: affdsl.{replace(self.whole.type, const=False)!r} to write to it",
             )
 
     def affine(self, place: tuple[Index | Scalar, ...]) -> tuple[Affine, ...] | None:
@@ -444,5 +443,5 @@ def copy(source: annotated.Array, target: annotated.Array) -> None:
     target.require_writable()
     if source.value is target.value:
         raise problem(ProgramTypeError, f"copy of {source.name} to itself")
-    current().written.add(target.root)
+    current().written.add(target.whole.value)
     current().emit(memref.Copy(source.value, target.value))

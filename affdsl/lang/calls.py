@@ -90,12 +90,14 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
                     "pass an array of the kernel: an argument, what affdsl.alloc gives, or a part of one, as in A[i]",
                 )  # fmt: skip
             if x.type.dtype != dtype or x.ndim != len(shape):
+                has_more = x.type.dtype == dtype and 0 < len(shape) < x.ndim
                 raise problem(
                     ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}",
                     "element type and number of dimensions must be the same: copy it to an array that has them",
+                    f"a part of it with as many is {x.name}[{'i, ' * (x.ndim - len(shape))}...]" if has_more else "",
                 )  # fmt: skip
             if x.type.strided and not p.type.strided:
-                what = "is a part with gaps between its elements" if x.is_part else "has any strides"
+                what = "is a part with gaps between its elements" if not x.whole.type.strided else "has any strides"
                 raise problem(
                     ProgramTypeError, f"argument {p.name} of {symbol} is contiguous, and {x.name} {what}",
                     f"annotate it as {p.name}: affdsl.{replace(p.type, strided=True)!r}, or copy {x.name} to an array "
@@ -192,9 +194,9 @@ def _require_assumed(symbol: str, program: Program, bound: Mapping[Value, Term])
 def _mark_written(symbol: str, p: Parameter, x: Array) -> None:
     if x.type.const:
         raise problem(
-            ProgramTypeError, f"{x.name} is declared const, but {symbol} writes to its argument {p.name}",
-            f"annotate it as {x.name}: affdsl.{replace(x.type, const=False)!r}")  # fmt: skip
-    current().written.add(x.root)
+            ProgramTypeError, f"{x.whole.name} is declared const, but {symbol} writes to its argument {p.name}",
+            f"annotate it as {x.whole.name}: affdsl.{replace(x.whole.type, const=False)!r}")  # fmt: skip
+    current().written.add(x.whole.value)
 
 
 def _as_type(x: Array, like: Value) -> Value:

@@ -98,7 +98,7 @@ def dma_start(
     busy = _place(tag, tag_index)
     count = _count(elements, "elements")
     steps = () if stride is None else (_count(stride, "stride"), _count(per_stride, "per_stride"))
-    current().written.update((target.root, tag.root))
+    current().written.update((target.whole.value, tag.whole.value))
     current().emit(affine.DmaStart(source.value, begin, target.value, end, tag.value, busy, count, steps))
 
 
