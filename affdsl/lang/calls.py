@@ -154,7 +154,9 @@ def _check_sizes(
                     ProgramError,
                     f"dimension {d} of argument {p.name} of {symbol} must be {spell(expr)} = {spell(needed)}, "
                     f"but {x.name} has {spell(got)} there",
-                    "sizes of a call must agree as expressions; give both arrays the same symbol",
+                    "sizes of a call must agree as expressions; give both arrays the same symbol"
+                    if not x.is_part
+                    else "take parts of the same length",
                 )
 
 

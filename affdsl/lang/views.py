@@ -14,7 +14,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.spelling import spell
-from affdsl.ir.types import MemRefType, StridedLayout
+from affdsl.ir.types import INDEX, MemRefType, StridedLayout
 from affdsl.lang.builder import current
 from affdsl.lang.indices import Extremum, Index, as_value, index_of, require_known
 from affdsl.lang.scalars import Scalar
@@ -37,25 +37,26 @@ class Span(Frozen):
 
 
 def spans_of(name: str, shape: Sequence[Affine], index: object) -> tuple[Span, ...] | None:
-    """What an index of an array takes of each dimension; None where it has a number for each and names an element.
+    """What an index of an array takes of each dimension; None where it has no slice, and a number for each.
 
     Raises ProgramIndexError for what is no part of an array of this shape.
     """
     items = index if isinstance(index, tuple) else (index,)
     dots = [n for n, item in enumerate(items) if item is ...]
     missing = len(shape) - (len(items) - len(dots))
-    if missing < 0 or len(dots) > 1 or not _is_part(items, missing, dots):
+    if missing <= 0 and not any(isinstance(item, slice) for item in items):
         return None
-    at = dots[0] if dots else len(items)
-    whole = (*items[:at], *(slice(None),) * missing, *items[at + len(dots) :])
-    return tuple(_span(name, n, size, item) for n, (size, item) in enumerate(zip(shape, whole, strict=True)))
-
-
-def _is_part(items: Sequence[object], missing: int, dots: Sequence[int]) -> bool:
-    """Whether an index is one of a part: nothing else may stand for a dimension than what is understood here."""
     if any(item is None for item in items):
-        return False
-    return missing > 0 or any(isinstance(item, slice) for item in items) or (bool(dots) and bool(items[1:]))
+        raise problem(ProgramIndexError, f"{name} is indexed with None: a part has no more dimensions than its array",
+                      "call a kernel that is written for an array of fewer dimensions")  # fmt: skip
+    if missing < 0 or len(dots) > 1:
+        dimensions = f"{len(shape)} dimension{'s' if len(shape) != 1 else ''}"
+        has = "three dots more than once" if missing >= 0 else f"{len(items) - len(dots)} indices and slices"
+        raise problem(ProgramIndexError, f"{name} has {dimensions}, and is indexed with {has}",
+                      "write an index or a slice for each dimension, or fewer: all is taken of the others")  # fmt: skip
+    at = dots[0] if dots else len(items)
+    every = (*items[:at], *(slice(None),) * missing, *items[at + len(dots) :])
+    return tuple(_span(name, n, size, item) for n, (size, item) in enumerate(zip(shape, every, strict=True)))
 
 
 def _span(name: str, n: int, size: Affine, item: object) -> Span:
@@ -94,12 +95,20 @@ def _step(name: str, step: object) -> int:
     raise problem(
         ProgramIndexError,
         f"a slice of {name} has the step {_text(step)}, which is not 1, 2, 3, ...",
-        "elements are taken upwards, a number of places apart that is known now; a kernel that is called may go down "
-        "by affdsl.for_(n - 1, -1, -1)",
+        "elements are taken upwards: let the kernel that is called run down, by affdsl.for_(n - 1, -1, -1)"
+        if is_number and step < 0  # type: ignore[operator]
+        else "write a number: how far apart elements lie is known while the kernel is built",
     )
 
 
 def _start(name: str, n: int, size: Affine, x: object) -> Affine:
+    if isinstance(x, Extremum):
+        raise problem(
+            ProgramIndexError,
+            f"a slice of dimension {n} of {name} starts at {x.describe()}",
+            "a slice may end at a minimum, but it starts at a size, a loop variable, or a number: put the cases into "
+            "branches of affdsl.if_",
+        )
     return Affine() if x is None else _end(name, n, size, x, "starts")
 
 
@@ -140,8 +149,9 @@ def _end(name: str, n: int, size: Affine, x: object, verb: str) -> Affine:
 
 def _up_to(last: Extremum, first: Affine) -> Affine:
     """How many elements there are up to the smallest, or largest, of some indices."""
-    found = last - Index(first)
-    return Affine.of(found.scalar().value)
+    length = Value(INDEX, "length", here())
+    current().emit(last.kind(length, tuple(e - first for e in last.exprs)))
+    return Affine.of(length)
 
 
 def _written(item: slice) -> str:

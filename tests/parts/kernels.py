@@ -1,4 +1,4 @@
-"""Kernels that give parts of arrays to others, and the same in NumPy. Floats are small whole numbers: sums are exact."""
+"""Kernels that give parts of arrays to others, and the same in NumPy. Floats are whole numbers, so sums are exact."""
 
 from __future__ import annotations
 

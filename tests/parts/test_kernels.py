@@ -33,9 +33,10 @@ def test_optimized_and_specialized_they_do_the_same(position: int):
     for size in (0, 1, 7, 33):
         run(optimized, case, size)
     given = case.drawn(1, 7)
-    sizes = zip(case.kernel.program.parameters, given, strict=True)
-    known = {str(p.type.shape[0]): x.shape[0] for p, x in sizes if isinstance(x, np.ndarray)}
-    names = {k: v for k, v in known.items() if k in [s.hint for s in case.kernel.program.sizes]}
+    arrays = [
+        (p.type, x) for p, x in zip(case.kernel.program.parameters, given, strict=True) if isinstance(x, np.ndarray)
+    ]
+    names = {e.value.hint: n for type, x in arrays for e, n in zip(type.shape, x.shape, strict=True) if e.value}
     run(case.kernel.specialize(**names), case, 7)
 
 

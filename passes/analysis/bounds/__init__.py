@@ -103,9 +103,10 @@ class Finding(Frozen):
             words = (f"{self.access} is out of bounds", f"for example it {self.example.said()}")
         lines = [*words, _remedy(self.demand, self.example)]
         if self.verdict == "violated" and self.safe:
-            lines[-1] = f"it {_rule(self.demand)} {self.condition}"
+            remedy, lines[-1] = lines[-1], f"it {_rule(self.demand)} {self.condition}"
             if assumption(self.safe):
                 lines[-1] += f"; write {assumption(self.safe)} if the kernel is for such sizes only"
+            lines += [remedy] if self.demand.is_apart else []
         return tuple(lines)
 
     def doubted(self) -> tuple[str, ...]:
@@ -429,7 +430,7 @@ def _is_hopeless(claim: Claim, reached: Set, against: Set, sizes: Sequence[Value
     safe = reached.subtract(against)
     if safe.is_empty():
         return True
-    if claim.is_fixed or claim.end in ("size", "call", "divisor", "apart"):
+    if claim.is_fixed or claim.end in ("size", "call", "divisor"):
         return False
     about = involved(against.gist(reached), sizes)
     return is_finite(safe, about) and not is_finite(reached, about)
@@ -449,7 +450,9 @@ def _shown(demand: Demand) -> str:
         case func.Call(callee=callee):
             return f"the call of {callee}"
         case memref.Copy(source=source, target=target):
-            return f"the copy of {source.hint or 'an array'} to {target.hint or 'an array'}"
+            if source.hint or target.hint:
+                return f"the copy of {source.hint or 'an array'} to {target.hint or 'an array'}"
+            return "the copy"
         case memref.SubView():
             return f"the view {op.result.hint or ''} of {name}".replace("  ", " ")
         case affine.DmaStart() | memref.DmaStart() if demand.verb != "views" and len(demand.claims) == 1:
