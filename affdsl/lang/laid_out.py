@@ -8,18 +8,12 @@ from weakref import WeakKeyDictionary
 
 from affdsl.ir import layouts
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, memref, vector
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Call, Func
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
 from affdsl.ir.types import MemRefType, StridedLayout
 from affdsl.lang.trace import Program, spellings
-
-_ACCESSES = (
-    affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore, affine.Prefetch, vector.Load, vector.Store,
-    memref.Load, memref.Store, memref.Prefetch, memref.Copy, memref.Dim, memref.AtomicRMW,
-)  # fmt: skip
-"""What takes an array of whatever layout."""
 
 _made: WeakKeyDictionary[Program, dict[frozenset[int], Program | None]] = WeakKeyDictionary()
 
@@ -57,7 +51,7 @@ def _laid_out(program: Program, positions: frozenset[int]) -> Program | None:
     for op in walk(program.func):
         given = [v for v in op.reads() if v in new]
         match op:
-            case _ if not given or isinstance(op, _ACCESSES):
+            case _ if not given or _is_access(op):
                 continue
             case memref.SubView(source=source, result=result):
                 new[result] = _retyped(result, _layout_of_part(op, new[source].type))
@@ -98,6 +92,12 @@ def _called(callee: Program, op: Call, new: Mapping[Value, Value]) -> Program | 
         if given in new and _layout(arg) is None
     )
     return laid_out(callee, places) if places else callee
+
+
+def _is_access(op: Op) -> bool:
+    """Whether an operation takes an array of whatever layout: it reads or writes elements, or asks for a size."""
+    touches = op.memory is not None and (op.memory.reads is not None or op.memory.writes is not None)
+    return touches or isinstance(op, affine.Prefetch | memref.Prefetch | memref.Dim)
 
 
 def _layout(value: Value) -> object:
