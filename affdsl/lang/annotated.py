@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from affdsl.lang.traced import Traced
 
     Subscript: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
-    Some: TypeAlias = slice | EllipsisType | tuple[SupportsIndex | slice | EllipsisType, ...]
+    Number: TypeAlias = int | np.integer | Traced
+    """What is an index, said so that no array of NumPy is one: they have `__index__`, too."""
+    Element: TypeAlias = Number | tuple[Number, ...]
+    Some: TypeAlias = slice | EllipsisType | tuple[Number | slice | EllipsisType, ...]
     """Which elements of an array a part of it has: no type says how many dimensions an array has, so that a row is
     `A[i, :]` to type checkers, and `A[i]` an element."""
 
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
             """The number of dimensions."""
 
         @overload
-        def __getitem__(self, key: Subscript, /) -> scalars.Scalar: ...  # type: ignore[overload-overlap]
+        def __getitem__(self, key: Element, /) -> scalars.Scalar: ...  # type: ignore[overload-overlap]
         @overload
         def __getitem__(self, key: Some, /) -> Array: ...
 

@@ -84,7 +84,7 @@ class Array:
         return len(self.type.shape)
 
     @overload
-    def __getitem__(self, index: annotated.Subscript, /) -> Scalar: ...  # type: ignore[overload-overlap]
+    def __getitem__(self, index: annotated.Element, /) -> Scalar: ...  # type: ignore[overload-overlap]
     @overload
     def __getitem__(self, index: annotated.Some, /) -> Array: ...
     def __getitem__(self, index: object, /) -> Scalar | Array:
@@ -189,7 +189,7 @@ class Array:
                 raise problem(
                     ProgramIndexError,
                     f"{self.name} is indexed element by element, not by slices",
-                    "write loops with affdsl.for_ over the elements",
+                    "write loops with affdsl.for_ over the elements; affdsl.copy(x, A[1:]) copies an array to a part",
                 )
         if len(items) != self.ndim:
             raise problem(
