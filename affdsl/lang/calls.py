@@ -9,6 +9,7 @@ from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.types import MemRefType
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
@@ -96,6 +97,12 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
                     "element type and number of dimensions must be the same: copy it to an array that has them",
                     f"a part of it with as many is {x.name}[{'i, ' * (x.ndim - len(shape))}...]" if has_more else "",
                 )  # fmt: skip
+            space = x.value.type.space if isinstance(x.value.type, MemRefType) else 0
+            if space:
+                raise problem(
+                    ProgramTypeError, f"argument {p.name} of {symbol} lies in memory space 0, and {x.name} in {space}",
+                    "copy it to an array of affdsl.alloc, which is in space 0",
+                )  # fmt: skip
             if x.type.strided and not p.type.strided:
                 what = "is a part with gaps between its elements" if not x.whole.type.strided else "has any strides"
                 raise problem(
@@ -146,17 +153,24 @@ def _solve(program: Program, arrays: Sequence[tuple[Parameter, ArrayType, Array]
 def _check_sizes(
     symbol: str, arrays: Sequence[tuple[Parameter, ArrayType, Array]], bound: Mapping[Value, Term]
 ) -> None:
+    """Raise ProgramError where sizes differ, or may.
+
+    Of calls with parts it is said here only where they differ by a number, or where the callee has a number, which is
+    in its type. The rest is proved when the caller is whole, with what is around the call, or checked by each call.
+    """
+    has_parts = any(x.is_part for _, _, x in arrays)
     for p, type, x in arrays:
         for d, expr in enumerate(type.shape):
             needed, got = expr.substitute(bound), x.type.shape[d]
-            if needed != got and (not any(y.is_part for _, _, y in arrays) or (needed - got).is_constant):
+            may_differ = has_parts and not expr.is_constant and not (needed - got).is_constant
+            if needed != got and not may_differ:
+                agree = "sizes of a call must agree as expressions; give both arrays the same symbol"
+                wanted = spell(expr) if expr == needed else f"{spell(expr)} = {spell(needed)}"
                 raise problem(
                     ProgramError,
-                    f"dimension {d} of argument {p.name} of {symbol} must be {spell(expr)} = {spell(needed)}, "
+                    f"dimension {d} of argument {p.name} of {symbol} must be {wanted}, "
                     f"but {x.name} has {spell(got)} there",
-                    "sizes of a call must agree as expressions; give both arrays the same symbol"
-                    if not x.is_part
-                    else "take parts of the same length",
+                    "take a part of that length" if x.is_part else agree,
                 )
 
 
