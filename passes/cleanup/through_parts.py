@@ -68,7 +68,7 @@ def _without_unread(module: Module) -> Module:
 
         def rule(op: Op, read: object = read) -> tuple[()] | None:
             assert isinstance(read, dict)
-            return () if isinstance(op, affine.Apply) and op.result not in read else None
+            return () if isinstance(op, affine.Apply | affine.Min | affine.Max) and op.result not in read else None
 
         fewer = rewrite(module, rule)
         if fewer is module:

@@ -55,6 +55,30 @@ def test_optimized_calls_are_loops_over_the_array():
     assert "call" not in optimized.mlir()
 
 
+def test_sizes_of_tiles_are_where_loops_end():
+    """A minimum may be the end of a loop, and nothing else that is affine: other calls stay."""
+    s = af.Schedule(next(case.kernel for case in CASES if case.kernel.name == "gemm_by_blocks"), inline=True)
+    assert [loop.text for loop in s.loops()][3:] == [
+        "i#2 = 0 to min(4, M - i#1)", "j#2 = 0 to min(3, N - j#1)", "k#2 = 0 to min(5, K - k#1)",
+    ]  # fmt: skip
+
+    @af.kernel
+    def turned(x: af.strided(af.f64[N]), y: af.strided(af.f64[N])):
+        with af.for_(N) as i:
+            y[i] = x[N - 1 - i]
+
+    @af.kernel
+    def f(x: af.f64[N], y: af.f64[N]):
+        with af.for_(0, N, 4) as i:
+            turned(x[i : af.min(i + 4, N)], y[i : af.min(i + 4, N)])
+
+    optimized = f.optimize()
+    assert "call @turned" in optimized.mlir()
+    x, y = np.arange(7.0), np.zeros(7)
+    optimized(x, y)
+    np.testing.assert_array_equal(y, [3, 2, 1, 0, 6, 5, 4])
+
+
 def test_a_function_is_there_for_arrays_and_for_parts():
     @af.kernel
     def f(A: af.f64[M, N], x: af.f64[N]):
