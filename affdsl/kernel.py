@@ -35,6 +35,7 @@ from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, made_parameters, parameters_of, trace
 from affdsl.lang.type_variables import Types
 from affdsl.passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.bounds.apart import ApartDemands
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Loops, of_loops
 from affdsl.passes.analysis.relations import Alternatives
@@ -1042,11 +1043,18 @@ def _rounded(program: Program, allowed: frozenset[str]) -> Program:
 
 
 def _bounds(program: Program) -> Bounds:
-    """What is known of the accesses of a program. Raises ProgramIndexError for one that is certainly wrong."""
+    """What is known of the accesses of a program.
+
+    Raises ProgramIndexError for one that is certainly wrong, and ProgramError for a call whose arrays overlap, or may.
+    """
     module = program.module
-    found = Bounds(module.functions[-1], module, downward=program.downward)
+    found = Bounds(module.functions[-1], module, downward=program.downward, kind=ApartDemands)
     for wrong in found.violations:
-        raise problem(ProgramIndexError, *wrong.explained(), location=wrong.location or program.func.location)
+        kind = ProgramError if wrong.demand.is_apart else ProgramIndexError
+        raise problem(kind, *wrong.explained(), location=wrong.location or program.func.location)
+    for maybe in found.maybe_overlapping:
+        at = maybe.location or program.func.location
+        raise problem(ProgramError, *maybe.doubted(), location=at)
     return found
 
 

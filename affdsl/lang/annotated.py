@@ -5,7 +5,7 @@ after it, what no type checker looks at, what the argument is. The type says wha
 may do with it, so one class cannot be it: a call passes arrays of NumPy, and a kernel has indices of its own to
 subscript them with. So to type checkers the three names are wider than the classes that they are when a kernel runs.
 
-    affdsl.Array     an array of NumPy in a call; in the kernel, elements by indices are numbers
+    affdsl.Array     an array of NumPy in a call; in the kernel, elements by indices are numbers, parts by slices arrays
     affdsl.Scalar    a number of Python or NumPy; in the kernel, operators give numbers of it
     affdsl.Index     a whole number; in the kernel, an index
 
@@ -25,13 +25,20 @@ from affdsl.lang.source import problem
 from affdsl.lang.type_variables import DTypes
 
 if TYPE_CHECKING:
-    from typing import Protocol, SupportsIndex, TypeAlias, runtime_checkable
+    from types import EllipsisType
+    from typing import Protocol, SupportsIndex, TypeAlias, overload, runtime_checkable
 
     import numpy as np
 
     from affdsl.lang.traced import Traced
 
     Subscript: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
+    Number: TypeAlias = int | np.integer | Traced
+    """What is an index, said so that no array of NumPy is one: they have `__index__`, too."""
+    Element: TypeAlias = Number | tuple[Number, ...]
+    Some: TypeAlias = slice | EllipsisType | tuple[Number | slice | EllipsisType, ...]
+    """Which elements of an array a part of it has: no type says how many dimensions an array has, so that a row is
+    `A[i, :]` to type checkers, and `A[i]` an element."""
 
     @runtime_checkable
     class Array(Protocol):
@@ -45,7 +52,10 @@ if TYPE_CHECKING:
         def ndim(self) -> int:
             """The number of dimensions."""
 
-        def __getitem__(self, key: Subscript, /) -> scalars.Scalar: ...
+        @overload
+        def __getitem__(self, key: Element, /) -> scalars.Scalar: ...  # type: ignore[overload-overlap]
+        @overload
+        def __getitem__(self, key: Some, /) -> Array: ...
 
         def __setitem__(self, key: Subscript, value: Traced | complex | np.number, /) -> None: ...
 

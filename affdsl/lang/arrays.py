@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, overload
 
 import numpy as np
 
@@ -20,15 +20,18 @@ from affdsl.lang.indices import Index, as_value, index_of
 from affdsl.lang.scalars import Scalar, constant, emit_scalar
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Operand, Traced, attribute_problem, numpy_problem
+from affdsl.lang.views import Reach, is_contiguous, part_of, spans_of, within
 
 if TYPE_CHECKING:
     from affdsl.lang import annotated
 
 
 class Array:
-    """An array of a kernel: an argument, or what `alloc`, `alloca` and `constant` give.
+    """An array of a kernel: an argument, what `alloc`, `alloca` and `constant` give, or a part of one.
 
-    `A[i, j]` loads an element, and `A[i, j] = x` stores to it.
+    `A[i, j]` loads an element, and `A[i, j] = x` stores to it. With fewer indices, or slices among them, it is a part:
+    `A[i]` a row, `A[:, j]` a column, `A[i0:i1, ::2]` every second column of some rows. A part shares the elements of
+    its array. It is an array to other kernels, `f(A[i])`, and of its own, `row = A[i]; row[j] = 0.0`.
 
     For type checkers it is also what a call passes: `A: Annotated[affdsl.Array, affdsl.f32[M, N]]`.
 
@@ -40,6 +43,8 @@ class Array:
         The sizes, as indices, and how many they are.
     value, type
         The value of the IR, and what is known of it: element type, sizes, const, strided.
+    whole
+        The array of which it is a part; itself where it is no part.
 
     >>> import numpy as np, affdsl as af
     >>> M, N = af.symbols("M N")
@@ -54,11 +59,19 @@ class Array:
     def __init__(self, value: Value, type: ArrayType) -> None:
         self.value = value
         self.type = type
+        self.whole = self
+        self._written = "the array"
+        self._reaches: tuple[Reach, ...] = tuple("all" for _ in type.shape)
 
     @property
     def name(self) -> str:
-        """What the user called it."""
-        return self.value.hint or "the array"
+        """What the user called it, or how it was written."""
+        return self.value.hint or self._written
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of another array."""
+        return self.whole is not self
 
     @property
     def shape(self) -> tuple[Index, ...]:
@@ -70,7 +83,33 @@ class Array:
         """The number of dimensions."""
         return len(self.type.shape)
 
-    def __getitem__(self, index: object) -> Scalar:
+    @overload
+    def __getitem__(self, index: annotated.Element, /) -> Scalar: ...  # type: ignore[overload-overlap]
+    @overload
+    def __getitem__(self, index: annotated.Some, /) -> Array: ...
+    def __getitem__(self, index: object, /) -> Scalar | Array:
+        part = None if isinstance(index, Counters) else self._part(index)
+        return self._load(index) if part is None else part
+
+    def _part(self, index: object) -> Array | None:
+        """The part that an index names; None where it names an element, or nothing."""
+        spans = spans_of(self.name, self.type.shape, index)
+        if spans is None:
+            return None
+        for n, span in enumerate(spans):
+            if span.reach == "one":
+                self._require_inside(n, span.start)
+        if all(span.reach == "all" for span in spans):
+            return self
+        reaches = within(self._reaches, [span.reach for span in spans])
+        shape = tuple(span.count for span in spans if span.reach != "one")
+        strided = self.whole.type.strided or not is_contiguous(reaches)
+        made = Array(part_of(self.value, spans), replace(self.type, shape=shape, strided=strided))
+        made.whole, made._reaches = self.whole, reaches
+        made._written = f"{self.name}[{', '.join(span.text for span in spans)}]"
+        return made
+
+    def _load(self, index: object) -> Scalar:
         place = self.place(index)
         exprs = self.affine(place)
         if exprs is not None:
@@ -82,7 +121,7 @@ class Array:
         self.require_writable()
         place = self.place(index)
         value = self._element(x).value
-        current().written.add(self.value)
+        current().written.add(self.whole.value)
         exprs = self.affine(place)
         if exprs is not None:
             current().emit(affine.Store(value, self.value, exprs))
@@ -120,8 +159,8 @@ class Array:
         if self.type.const:
             raise problem(
                 ProgramTypeError,
-                f"{self.name} is declared const and cannot be stored to",
-                f"annotate it as {self.name}: affdsl.{replace(self.type, const=False)!r} to write to it",
+                f"{self.whole.name} is declared const and cannot be stored to",
+                f"annotate it as {self.whole.name}: affdsl.{replace(self.whole.type, const=False)!r} to write to it",
             )
 
     def affine(self, place: tuple[Index | Scalar, ...]) -> tuple[Affine, ...] | None:
@@ -150,7 +189,7 @@ class Array:
                 raise problem(
                     ProgramIndexError,
                     f"{self.name} is indexed element by element, not by slices",
-                    "write loops with affdsl.for_ over the elements",
+                    "write loops with affdsl.for_ over the elements; affdsl.copy(x, A[1:]) copies an array to a part",
                 )
         if len(items) != self.ndim:
             raise problem(
@@ -404,5 +443,5 @@ def copy(source: annotated.Array, target: annotated.Array) -> None:
     target.require_writable()
     if source.value is target.value:
         raise problem(ProgramTypeError, f"copy of {source.name} to itself")
-    current().written.add(target.value)
+    current().written.add(target.whole.value)
     current().emit(memref.Copy(source.value, target.value))

@@ -15,8 +15,9 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.nesting import DEEPEST, INSTEAD, TOO_DEEP
+from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import INDEX, IndexType, MemRefType
+from affdsl.ir.types import INDEX, IndexType, MemRefType, StridedLayout
 from affdsl.lang.source import called, here, problem
 
 if TYPE_CHECKING:
@@ -246,9 +247,27 @@ class Builder:
         """expr as one value, computed here if it is not one yet."""
         if expr.value is not None:
             return expr.value
+        if not self.is_affine(expr):
+            return self._by_arithmetic(expr)
         result = Value(INDEX, location=here())
         self.emit(arith.Constant(result, expr.constant) if expr.is_constant else affine.Apply(result, expr))
         return result
+
+    def _by_arithmetic(self, expr: Affine) -> Value:
+        """The value of an expression of what no affine expression may have: the length of a part up to a minimum."""
+        total = self.operand(Affine.of(expr.constant))
+        for atom, factor in expr.terms:
+            if not isinstance(atom, Value):
+                raise problem(
+                    ProgramError,
+                    f"{spell(expr)} divides or multiplies the length of a part that ends at a minimum",
+                    "compute it as a number, which begins with affdsl.index(af.i64(n)) instead of n",
+                )
+            product = Value(INDEX, location=here())
+            self.emit(arith.Binary(product, "muli", atom, self.operand(Affine.of(factor))))
+            before, total = total, Value(INDEX, location=here())
+            self.emit(arith.Binary(total, "addi", before, product))
+        return total
 
 
 def _only_computes(op: Op) -> bool:
@@ -262,7 +281,8 @@ def _rescue(value: Value, block: OpenBlock, variable: str) -> str:
     """How a value could be had after its block."""
     name = value.hint or "the value"
     if isinstance(value.type, MemRefType):
-        return f"allocate {name} before it"
+        is_part = isinstance(value.type.layout, StridedLayout)
+        return "take the part of the array again where it is needed" if is_part else f"allocate {name} before it"
     if any(v.hint == value.hint != "" for v in block.values[: block.bound] if v is not value):
         return f"`{name} = ...` hides the {name} of its `as`: write yield_(...) of the new value under another name"
     if variable:

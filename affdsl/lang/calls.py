@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.types import MemRefType
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import NUMBERS, DType, Number
 from affdsl.lang.indices import Index, as_value, index_of
+from affdsl.lang.laid_out import laid_out
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, problem, user_frame
-from affdsl.lang.trace import Program, recursion
+from affdsl.lang.trace import Program, recursion, spellings
 from affdsl.lang.traced import Traced
 
 
@@ -49,6 +50,7 @@ def call(program: Program, args: Sequence[object]) -> Array | Scalar | tuple[Arr
     _check_sizes(symbol, arrays, bound)
     _check_overlap(symbol, program, given)
     _require_assumed(symbol, program, bound)
+    program = _for_parts(symbol, program, given)
     operands = [as_value(Index(Affine.of(bound[s]))) for s in program.sizes]
     for n, (p, x) in enumerate(zip(program.parameters, given, strict=True)):
         if isinstance(x, Array):
@@ -57,15 +59,27 @@ def call(program: Program, args: Sequence[object]) -> Array | Scalar | tuple[Arr
             operands.append(_as_type(x, program.func.args[len(program.sizes) + n]))
         else:
             operands.append(as_value(x))
-    callee = next(s for s in _spellings(symbol) if builder.callees.get(s, program) is program)
+    callee = next(s for s in spellings(symbol) if builder.callees.get(s, program) is program)
     builder.callees[callee] = program
     return _emit(callee, program, operands, bound)
 
 
-def _spellings(symbol: str) -> Iterator[str]:
-    """The symbol, then the symbol with numbers: kernels of one name may come from different places."""
-    yield symbol
-    yield from (f"{symbol}_{n}" for n in count(1))
+def _for_parts(symbol: str, program: Program, given: Sequence[object]) -> Program:
+    """The program that takes the parts of arrays that it is given where it is written for contiguous arrays."""
+    parts = {
+        n: x for n, (p, x) in enumerate(zip(program.parameters, given, strict=True))
+        if isinstance(x, Array) and x.is_part and isinstance(p.type, ArrayType) and not p.type.strided
+    }  # fmt: skip
+    found = laid_out(program, frozenset(parts)) if parts else program
+    if found is None:
+        n, x = next(iter(parts.items()))
+        raise problem(
+            ProgramTypeError,
+            f"argument {program.parameters[n].name} of {symbol} must be a whole array, and {x.name} is a part of one",
+            f"{symbol} copies it by DMA, or was transformed to take it in another shape: copy the part to an array of "
+            f"affdsl.alloc, or call the kernel as it was written",
+        )
+    return found
 
 
 def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) -> Array | Scalar | Index:
@@ -74,16 +88,25 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
             if not isinstance(x, Array):
                 raise problem(
                     ProgramTypeError, f"argument {p.name} of {symbol} is the array {p.type!r}, got {x!r}",
-                    "pass an array of the kernel: an argument, or what affdsl.alloc gives",
+                    "pass an array of the kernel: an argument, what affdsl.alloc gives, or a part of one, as in A[i]",
                 )  # fmt: skip
             if x.type.dtype != dtype or x.ndim != len(shape):
+                has_more = x.type.dtype == dtype and 0 < len(shape) < x.ndim
                 raise problem(
                     ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}",
                     "element type and number of dimensions must be the same: copy it to an array that has them",
+                    f"a part of it with as many is {x.name}[{'i, ' * (x.ndim - len(shape))}...]" if has_more else "",
+                )  # fmt: skip
+            space = x.value.type.space if isinstance(x.value.type, MemRefType) else 0
+            if space:
+                raise problem(
+                    ProgramTypeError, f"argument {p.name} of {symbol} lies in memory space 0, and {x.name} in {space}",
+                    "copy it to an array of affdsl.alloc, which is in space 0",
                 )  # fmt: skip
             if x.type.strided and not p.type.strided:
+                what = "is a part with gaps between its elements" if not x.whole.type.strided else "has any strides"
                 raise problem(
-                    ProgramTypeError, f"argument {p.name} of {symbol} is contiguous, and {x.name} has any strides",
+                    ProgramTypeError, f"argument {p.name} of {symbol} is contiguous, and {x.name} {what}",
                     f"annotate it as {p.name}: affdsl.{replace(p.type, strided=True)!r}, or copy {x.name} to an array "
                     "of affdsl.alloc",
                 )  # fmt: skip
@@ -130,15 +153,24 @@ def _solve(program: Program, arrays: Sequence[tuple[Parameter, ArrayType, Array]
 def _check_sizes(
     symbol: str, arrays: Sequence[tuple[Parameter, ArrayType, Array]], bound: Mapping[Value, Term]
 ) -> None:
+    """Raise ProgramError where sizes differ, or may.
+
+    Of calls with parts it is said here only where they differ by a number, or where the callee has a number, which is
+    in its type. The rest is proved when the caller is whole, with what is around the call, or checked by each call.
+    """
+    has_parts = any(x.is_part for _, _, x in arrays)
     for p, type, x in arrays:
         for d, expr in enumerate(type.shape):
             needed, got = expr.substitute(bound), x.type.shape[d]
-            if needed != got:
+            may_differ = has_parts and not expr.is_constant and not (needed - got).is_constant
+            if needed != got and not may_differ:
+                agree = "sizes of a call must agree as expressions; give both arrays the same symbol"
+                wanted = spell(expr) if expr == needed else f"{spell(expr)} = {spell(needed)}"
                 raise problem(
                     ProgramError,
-                    f"dimension {d} of argument {p.name} of {symbol} must be {spell(expr)} = {spell(needed)}, "
+                    f"dimension {d} of argument {p.name} of {symbol} must be {wanted}, "
                     f"but {x.name} has {spell(got)} there",
-                    "sizes of a call must agree as expressions; give both arrays the same symbol",
+                    "take a part of that length" if x.is_part else agree,
                 )
 
 
@@ -178,9 +210,9 @@ def _require_assumed(symbol: str, program: Program, bound: Mapping[Value, Term])
 def _mark_written(symbol: str, p: Parameter, x: Array) -> None:
     if x.type.const:
         raise problem(
-            ProgramTypeError, f"{x.name} is declared const, but {symbol} writes to its argument {p.name}",
-            f"annotate it as {x.name}: affdsl.{replace(x.type, const=False)!r}")  # fmt: skip
-    current().written.add(x.value)
+            ProgramTypeError, f"{x.whole.name} is declared const, but {symbol} writes to its argument {p.name}",
+            f"annotate it as {x.whole.name}: affdsl.{replace(x.whole.type, const=False)!r}")  # fmt: skip
+    current().written.add(x.whole.value)
 
 
 def _as_type(x: Array, like: Value) -> Value:

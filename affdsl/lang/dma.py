@@ -76,6 +76,12 @@ def dma_start(
                 f"dma_start copies neighbours in memory, and {x.name} has any strides",
                 "copy with affdsl.copy, or with loops",
             )
+        if x.is_part:
+            raise problem(
+                ProgramTypeError,
+                f"dma_start copies between whole arrays, and {x.name} is a part of one",
+                "give it the array, and the index of the element at which the copy begins",
+            )
     if source.value is target.value:
         raise problem(ProgramTypeError, f"dma_start of {source.name} to itself", "copy to another array")
     if (stride is None) != (per_stride is None):
@@ -92,7 +98,7 @@ def dma_start(
     busy = _place(tag, tag_index)
     count = _count(elements, "elements")
     steps = () if stride is None else (_count(stride, "stride"), _count(per_stride, "per_stride"))
-    current().written.update((target.value, tag.value))
+    current().written.update((target.whole.value, tag.whole.value))
     current().emit(affine.DmaStart(source.value, begin, target.value, end, tag.value, busy, count, steps))
 
 

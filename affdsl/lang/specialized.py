@@ -9,7 +9,7 @@ from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.arith import Constant
 from affdsl.ir.dialects.func import Call, Func, Module
-from affdsl.ir.dialects.memref import Cast
+from affdsl.ir.dialects.memref import Cast, SubView
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import nearest
 from affdsl.ir.spelling import spell, spell_constraint
@@ -168,7 +168,10 @@ def _substituted(op: Op, numbers: Mapping[Value, Term], values: Mapping[Value, T
 
 
 def _called(op: Op, args: Mapping[Value, Value]) -> Op | tuple[Op, ...]:
-    """A call of a function that takes arrays of any size, with arrays that are not of the type that it takes."""
+    """A call of a function that takes arrays of any size, or a part of one, with arrays that are of another type."""
+    if isinstance(op, SubView) and args.get(op.source, op.source) is not op.source:
+        cast = Cast(Value(op.source.type, op.source.hint), args[op.source], location=op.location)
+        return cast, with_fields(op, source=cast.result)
     if not isinstance(op, Call):
         return op
     casts = {v: Cast(Value(v.type, v.hint), args[v], location=op.location) for v in op.args if args.get(v, v) is not v}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import count
 from types import FunctionType
 
 from affdsl.errors import ProgramError, ProgramNameError, ProgramTypeError
@@ -59,6 +60,12 @@ class Program(Frozen):
     def module(self) -> Module:
         """The function and all that it calls, callees first, after their constants; symbols that clash are renamed."""
         return joined([self])
+
+
+def spellings(symbol: str) -> Iterator[str]:
+    """The symbol, then the symbol with numbers: kernels of one name may come from different places."""
+    yield symbol
+    yield from (f"{symbol}_{n}" for n in count(1))
 
 
 def joined(programs: Sequence[Program]) -> Module:

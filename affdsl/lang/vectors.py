@@ -271,7 +271,7 @@ def vector_store(value: Vector, target: annotated.Array, index: Subscript) -> No
     target.require_writable()
     place = target.place(index)
     exprs = target.affine(place)
-    current().written.add(target.value)
+    current().written.add(target.whole.value)
     if exprs is not None:
         current().emit(affine.VectorStore(value.value, target.value, exprs))
     else:

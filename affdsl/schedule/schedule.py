@@ -29,6 +29,8 @@ from affdsl.lang.source import assigned_name, here, problem
 from affdsl.passes.advice.alternatives import alternatives_are_wanted, with_alternative
 from affdsl.passes.analysis.dependence import Dependences, Witness
 from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.cleanup.inline import inline_into_loops
+from affdsl.passes.cleanup.through_parts import through_parts
 from affdsl.passes.legality.assumptions import assuming
 from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
 from affdsl.schedule import register_tile
@@ -112,7 +114,7 @@ class Schedule(ShownAsText, Generic[P, R]):
                 "write @affdsl.kernel above the function whose loops it is about",
             )
         self._is_inlined = inline and any(isinstance(op, Call) for op in walk(kernel.func))
-        module = (kernel.apply("inline") if self._is_inlined else kernel).module
+        module = through_parts(inline_into_loops(kernel.module) if self._is_inlined else kernel.module)
         function = named(module.functions[-1])
         self._kernel = kernel
         self._validate = validate

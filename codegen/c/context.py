@@ -202,6 +202,8 @@ class Context:
         """Note that a statement which stores to a buffer comes next."""
         self.values.name_readers((buffer.root,))
         self.lines.stored(buffer.name)
+        if buffer.base and buffer.name != buffer.base:
+            self.lines.read(buffer.name)  # to store through a pointer of our own is to read it
 
     @contextmanager
     def shared(self, status: str) -> Iterator[None]:

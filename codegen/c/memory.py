@@ -78,15 +78,15 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
     return place
 
 
-def strides_in(c: Context, buffer: Buffer) -> tuple[Affine, ...]:
-    """The strides of a buffer, those of a contiguous one from its sizes."""
+def strides_in(c: Context, buffer: Buffer, first: int = 0) -> tuple[Affine, ...]:
+    """The strides of a buffer from a dimension on, those of a contiguous one from its sizes."""
     if buffer.strides is not None:
-        return tuple(Affine.of(s) for s in buffer.strides)
+        return tuple(Affine.of(s) for s in buffer.strides[first:])
     strides: list[Affine] = []
     step = Affine.of(1)
-    for k in range(buffer.type.rank - 1, -1, -1):
+    for k in range(buffer.type.rank - 1, first - 1, -1):
         strides.append(step)
-        if k:
+        if k > first:
             step = product(c, step, c.buffers.size(buffer, k))
     return tuple(reversed(strides))
 

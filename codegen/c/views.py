@@ -61,19 +61,19 @@ def subview(c: Context, op: memref.SubView) -> None:
     assert isinstance(op.result.type, MemRefType)
     offsets, sizes, strides = (_numbers_of(c, part) for part in op.parts)
     check_part(c, op, offsets, sizes, strides)
-    steps = [product(c, s, t) for s, t in zip(strides, strides_in(c, source), strict=True)]
     place = place_in(c, source, [c.values.expression(o) for o in offsets])
     axes = list(range(source.type.rank))
     missing = len(axes) - op.result.type.rank
     for axis in [k for k, size in enumerate(op.static_sizes) if size == 1]:
-        if missing and _may_drop(c, op, axes, axis, steps):
+        if missing and _may_drop(op, axes, axis):
             axes.remove(axis)
             missing -= 1
-    shape = tuple(sizes[k] for k in axes)
-    _view_at(c, op.result, source, place, shape, tuple(steps[k] for k in axes))
+    shape, first = tuple(sizes[k] for k in axes), min(axes, default=source.type.rank)
+    apart = strides_in(c, source, first)
+    _view_at(c, op.result, source, place, shape, tuple(product(c, strides[k], apart[k - first]) for k in axes))
 
 
-def _may_drop(c: Context, op: memref.SubView, axes: Sequence[int], axis: int, steps: Sequence[Affine]) -> bool:
+def _may_drop(op: memref.SubView, axes: Sequence[int], axis: int) -> bool:
     """Whether the result can do without a dimension: what is left has its sizes still in order."""
     assert isinstance(op.result.type, MemRefType)
     left = [op.static_sizes[k] for k in axes if k != axis]

@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import func, memref
+from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Term, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone_block, map_blocks, walk, with_fields
+from affdsl.ir.traverse import clone_block, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.verifier.context import Context
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.verifier.rules import RULES
@@ -52,14 +52,29 @@ def inline(module: Module, *, default_pipeline: str = "canonicalize") -> Module:
       }
     }
     """
-    from_outside = {path[-1] for op in walk(module) for path in references(op) if len(path) > 1}
-    return _inlined(module, default_pipeline, from_outside)
+    return _inlined(module, default_pipeline, _from_outside(module), _Inliner)
 
 
-def _inlined(module: Module, default_pipeline: str, from_outside: Set[str]) -> Module:
+def inline_into_loops(module: Module) -> Module:
+    """`inline`, also of calls with a size that is a minimum, where that size is only where loops end.
+
+        %n = affine.min (4, N - i)         ->    affine.for %j = 0 to min(4, N - i)
+        call @f(%n, ...)                             what @f does for %j = 0 to %n
+
+    A function that is called for each tile has such a size, since the last tile is smaller. In MLIR it may not stand in
+    a bound, so that mlir-opt, and `inline`, leave the call.
+    """
+    return _inlined(module, "canonicalize", _from_outside(module), _IntoLoops)
+
+
+def _from_outside(module: Module) -> Set[str]:
+    return {path[-1] for op in walk(module) for path in references(op) if len(path) > 1}
+
+
+def _inlined(module: Module, default_pipeline: str, from_outside: Set[str], kind: type[_Inliner]) -> Module:
     """`inline`; functions of a module inside stay if their names are among those that paths from elsewhere end in."""
     simplified = _PIPELINES[default_pipeline]
-    module = _with_modules(module, default_pipeline, from_outside)
+    module = _with_modules(module, default_pipeline, from_outside, kind)
     functions = {f.symbol: f for f in module.functions}
     buffers = {op.symbol: op for op in module.body if isinstance(op, memref.Global)}
     of_blocks = {symbol_of(op): op for op in module.body if isinstance(op, Opaque) and op.kind == "func.func"}
@@ -75,7 +90,7 @@ def _inlined(module: Module, default_pipeline: str, from_outside: Set[str]) -> M
             if symbol in of_blocks:
                 continue
             if any(callee in callees for callee in calls[symbol]):
-                functions[symbol] = _Inliner(callees, functions, buffers).function(functions[symbol])
+                functions[symbol] = kind(callees, functions, buffers).function(functions[symbol])
                 uses.update(symbol, functions[symbol])
                 for callee in calls[symbol]:
                     if callee in callees and uses.is_dead(callee):
@@ -100,9 +115,11 @@ def _canonical(function: func.Func) -> func.Func:
 _PIPELINES: dict[str, Callable[[func.Func], func.Func]] = {"": lambda function: function, "canonicalize": _canonical}
 
 
-def _with_modules(module: Module, default_pipeline: str, from_outside: Set[str]) -> Module:
+def _with_modules(module: Module, default_pipeline: str, from_outside: Set[str], kind: type[_Inliner]) -> Module:
     """module with the modules inside done: they know their own functions only."""
-    body = tuple(_inlined(op, default_pipeline, from_outside) if isinstance(op, Module) else op for op in module.body)
+    body = tuple(
+        _inlined(op, default_pipeline, from_outside, kind) if isinstance(op, Module) else op for op in module.body
+    )
     same = all(a is b for a, b in zip(body, module.body, strict=True))
     return module if same else with_fields(module, body=body)
 
@@ -158,10 +175,15 @@ class _Inliner:
         values: tuple[Value, ...] = ()
         if copy and isinstance(end := copy[-1], func.Return):
             copy, values = copy[:-1], end.values
+        copy = self.prepared(copy)
         if not self.is_valid(copy, top=top):
             return None
         self.replaced.update(zip(call.results, values, strict=True))
         return tuple(respelled(op, self.context.positions) for op in copy)
+
+    def prepared(self, block: Block) -> Block:
+        """The body of a function as it is to stand in the place of a call."""
+        return block
 
     def is_valid(self, block: Block, *, top: bool) -> bool:
         """Whether the operations of a block keep the rules where it is to stand."""
@@ -175,6 +197,30 @@ class _Inliner:
                 return False
             positions.define(op, top=top)
         return True
+
+
+class _IntoLoops(_Inliner):
+    """Puts the expressions of minima in their place where loops end."""
+
+    def function(self, caller: func.Func) -> func.Func:
+        self.minima = {op.result: op.exprs for op in walk(caller) if isinstance(op, affine.Min)}
+        return super().function(caller)
+
+    def prepared(self, block: Block) -> Block:
+        def rule(op: Op) -> Op | None:
+            if not isinstance(op, affine.For) or not any(v in self.minima for e in op.upper for v in e.values()):
+                return None
+            return with_fields(op, upper=tuple(dict.fromkeys(e for u in op.upper for e in self.ends(u))), written=None)
+
+        inside = [rewrite(op, rule) for op in block]
+        return tuple(rule(op) or op for op in inside)
+
+    def ends(self, upper: Affine) -> tuple[Affine, ...]:
+        """An end of a loop, or those of which it is the smallest."""
+        atoms = [atom for atom, factor in upper.terms if isinstance(atom, Value) and atom in self.minima and factor > 0]
+        if len(atoms) != 1 or any(v in self.minima for v in (upper - atoms[0]).values() if v is not atoms[0]):
+            return (upper,)
+        return tuple(upper.substitute({atoms[0]: e}) for e in self.minima[atoms[0]])
 
 
 def _groups(calls: dict[str, list[str]]) -> list[list[str]]:

@@ -115,6 +115,7 @@ CLAIMS = {
     "One spelling for each operation": "mlir/test_printer.py::test_every_operation_of_the_dialects_has_a_text",
     "| a loop; also `for_(start, stop, step)`": "lang/test_language.py::test_bounds_are_extremes_steps_and_ranges",
     "| carries values;": "lang/test_language.py::test_a_plus_keeps_the_value_of_the_last_iteration",
+    "(arrays-and-sizes.md#parts-of-arrays), for other": "parts/test_kernels.py::test_they_do_what_numpy_does",
     "| a loop that ends when its condition no longer holds;": "loops/test_kernels.py::test_they_do_what_python_does",
     "| for debugging, in compiled code too:":
         "loops/test_debug.py::test_what_does_not_hold_is_raised_with_the_line_the_text_and_the_values",

@@ -30,6 +30,23 @@ def matmul(
 
 
 @af.kernel
+def scaled_row(x: Row, by: Annotated[af.Scalar, af.f64]) -> None:
+    with af.for_(N) as i:
+        x[i] *= by
+
+
+@af.kernel
+def rows(A: Annotated[af.Array, af.f64[M, N]]) -> None:
+    """Parts of arrays: a row is written with all of its dimensions, since no type says how many there are."""
+    with af.for_(M) as i:
+        row = A[i, :]
+        assert_type(row, af.Array)
+        scaled_row(row, 2.0)
+        scaled_row(row[: N // 2], 2.0)
+        assert_type(row[0], Scalar)
+
+
+@af.kernel
 def histogram(image: Annotated[af.Array, af.u8[M, N]], counts: Annotated[af.Array, af.i64[256]]) -> None:
     with af.for_(M) as i, af.for_(N) as j:
         counts[image[i, j]] += 1

@@ -47,6 +47,7 @@ from affdsl.shown import ShownAsText, html_table
 
 Verdict = Literal["proved", "violated", "conditional", "by numbers", "unknown"]
 
+INSTEAD = "an array that is written may not overlap another one of the call: copy one to an array of affdsl.alloc first"
 MOST_CASES = 8
 """How many alternatives there are at most of what each call checks."""
 MOST_DECIDED = 1000
@@ -102,10 +103,20 @@ class Finding(Frozen):
             words = (f"{self.access} is out of bounds", f"for example it {self.example.said()}")
         lines = [*words, _remedy(self.demand, self.example)]
         if self.verdict == "violated" and self.safe:
-            lines[-1] = f"it is in bounds only where {self.condition}"
+            remedy, lines[-1] = lines[-1], f"it {_rule(self.demand)} {self.condition}"
             if assumption(self.safe):
                 lines[-1] += f"; write {assumption(self.safe)} if the kernel is for such sizes only"
+            lines += [remedy] if self.demand.is_apart else []
         return tuple(lines)
+
+    def doubted(self) -> tuple[str, ...]:
+        """That nobody knows whether two parts of an array overlap, why, and what to do: a line each."""
+        first, second = self.demand.names
+        return (
+            f"{self.access} is given two parts of {_array(self.demand)}, {first} and {second}, and writes to one",
+            f"whether they overlap is not known: {'; '.join(self.unknown)}",
+            INSTEAD,
+        )
 
     @property
     def rule(self) -> str:
@@ -136,6 +147,8 @@ class Finding(Frozen):
         match self.verdict:
             case "proved":
                 why = ""
+            case "conditional" if self.demand.is_apart:
+                why = f"apart where {self.condition}"
             case "conditional":
                 why = f"{'defined' if self.demand.verb == 'divides' else 'inside'} where {self.condition}"
             case "violated":
@@ -160,13 +173,15 @@ class Bounds(ShownAsText):
         budget: int = BUDGET,
         needs: Mapping[str, Need] | None = None,
         downward: Mapping[Value, Affine] | None = None,
+        *,
+        kind: type[Demands] = Demands,
     ) -> None:
         self.function = function
         self.budget = budget
         self._decided: dict[tuple[int, ...], str] = {}
         if needs is None:
-            needs = _needs(function, module, budget)
-        self._demands = Demands(function, module, needs)
+            needs = _needs(function, module, budget, kind)
+        self._demands = kind(function, module, needs)
         sizes_of = self._demands.scope.sizes.items()
         self.extents = {(buffer, axis): s for (buffer, axis), s in sizes_of if buffer in function.args}
         """The sizes of array arguments of which the function says nothing, by argument and dimension."""
@@ -191,6 +206,11 @@ class Bounds(ShownAsText):
     def violations(self) -> tuple[Finding, ...]:
         """The accesses that are wrong."""
         return tuple(f for f in self.findings if f.verdict == "violated")
+
+    @property
+    def maybe_overlapping(self) -> tuple[Finding, ...]:
+        """The calls of which nobody knows whether arrays of theirs overlap."""
+        return tuple(f for f in self.unknown if f.demand.is_apart)
 
     @property
     def conditions(self) -> tuple[Finding, ...]:
@@ -369,12 +389,12 @@ _WORDS = {
 }
 
 
-def _needs(function: func.Func, module: func.Module | None, budget: int) -> dict[str, Need]:
+def _needs(function: func.Func, module: func.Module | None, budget: int, kind: type[Demands]) -> dict[str, Need]:
     """What the functions need that a function may call: those before it in the module, callees first."""
     found: dict[str, Need] = {}
     called = _called(function, module)
     for symbol, callee in called.items():
-        found[symbol] = Bounds(callee, module, budget, found).need()
+        found[symbol] = Bounds(callee, module, budget, found, kind=kind).need()
     return found
 
 
@@ -430,7 +450,9 @@ def _shown(demand: Demand) -> str:
         case func.Call(callee=callee):
             return f"the call of {callee}"
         case memref.Copy(source=source, target=target):
-            return f"the copy of {source.hint or 'an array'} to {target.hint or 'an array'}"
+            if source.hint or target.hint:
+                return f"the copy of {source.hint or 'an array'} to {target.hint or 'an array'}"
+            return "the copy"
         case memref.SubView():
             return f"the view {op.result.hint or ''} of {name}".replace("  ", " ")
         case affine.DmaStart() | memref.DmaStart() if demand.verb != "views" and len(demand.claims) == 1:
@@ -451,8 +473,14 @@ def _placed(demand: Demand) -> str:
     return f"{_shown(demand)} ({demand.op.location})" if demand.op.location is not None else _shown(demand)
 
 
+def _array(demand: Demand) -> str:
+    return (demand.memref.hint if demand.memref is not None else "") or "an array"
+
+
 def _rule(demand: Demand) -> str:
     """What is said before a condition."""
+    if demand.is_apart:
+        return f"is given parts of {_array(demand)} that do not overlap only where"
     if demand.verb != "divides":
         return "is in bounds only where"
     divisors = " and ".join(in_python(d.divisor) for d in demand.divisions)
@@ -499,3 +527,5 @@ def _remedy(demand: Demand, example: Example) -> str:
             return "give it sizes that fit"
         case "call":
             return f"it needs {demand.needed}"
+        case "apart":
+            return INSTEAD

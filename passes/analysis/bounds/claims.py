@@ -25,7 +25,7 @@ from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.views import VIEWS, axes_of, linear
 
 Verb = Literal["reads", "writes", "views", "copies", "calls", "divides"]
-End = Literal["lower", "upper", "size", "call", "divisor"]
+End = Literal["lower", "upper", "size", "call", "divisor", "apart"]
 
 _WITHIN = (memref.Cast, memref.SubView, memref.ExpandShape, memref.CollapseShape)
 """Views whose elements are elements of their source, if they were made rightly."""
@@ -38,7 +38,8 @@ class Claim(Frozen):
 
     `end` is the side on which the subscript of dimension `axis` would leave it; "size" is of the sizes of two arrays
     that are copied, "call" of what a function that is called needs, "divisor" of a division by a number that is known
-    only at run time: the dialect defines it for divisors from 1 on.
+    only at run time: the dialect defines it for divisors from 1 on. "apart" is of two parts of one array, with an
+    element of both for which it never holds.
     """
 
     expr: Affine
@@ -108,6 +109,11 @@ class Demand(Frozen):
     def counted(self, iv: Value) -> Affine:
         """The user's variable of a loop, by the counter and what is around."""
         return self.downward[iv] - iv if iv in self.downward else Affine.of(iv)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it is that two parts of an array do not overlap."""
+        return any(c.end == "apart" for c in self.claims)
 
     @property
     def key(self) -> Key:
@@ -416,7 +422,6 @@ class Demands(Accesses):
     def _keeps_contract(self, op: func.Call, callee: func.Func, domain: Domain) -> None:
         """The arguments of a call have the sizes that the function promises itself, and all that it assumes holds."""
         inner = dict(zip(callee.args, op.args, strict=True))
-        wanted: list[Affine] = []
         for position, shape in enumerate(callee.shapes):
             for axis, expr in enumerate(shape or ()):
                 size, domain = self.size(op.args[position], axis, domain)
@@ -425,14 +430,13 @@ class Demands(Accesses):
                     reason = f"the size of dimension {axis} of {op.args[position].hint or 'an argument'} is not known"
                     self.demands.append(Demand(op, "calls", None, domain, unknown=(reason,)))
                 elif size != promised:
-                    wanted += [size - promised, promised - size]
+                    claims = tuple(Claim(expr, axis, "call") for expr in (size - promised, promised - size))
+                    text, name = "arrays of the sizes that it is written for", callee.args[position].hint
+                    demand = Demand(op, "calls", None, domain, (), (size, promised), claims, (), text, (name,))
+                    self.demands.append(demand)
         self._positive(op, divisions(c.expr.substitute(inner) for c in callee.promised), domain)
         for constraint in callee.assumes:
             self._assumed(op, constraint, inner, domain)
-        if wanted:
-            claims = tuple(Claim(expr, 0, "call") for expr in wanted)
-            text = "arguments that keep to its contract"
-            self.demands.append(Demand(op, "calls", None, domain, (), (), claims, needed=text))
 
     def _assumed(self, op: func.Call, constraint: Constraint, inner: Mapping[Value, Value], domain: Domain) -> None:
         """What a function assumes of its arguments holds for those of a call."""

@@ -59,6 +59,16 @@ class Example(Frozen):
         match self.claim.end, demand.verb:
             case "divisor", _:
                 return f"{verb} by {self.index[axis]}{when}"
+            case "apart", _:
+                element = f"{name}[{', '.join(map(str, self.index))}]"
+                if demand.verb == "copies":
+                    return f"{verb} {element}, which is in both, to another place{when}"
+                return f"{verb} it with {demand.names[0]} and {demand.names[1]}, which both have {element}{when}"
+            case "call", _ if self.sizes:
+                got, wanted = self.sizes
+                return (
+                    f"{verb} it with {demand.names[0]} of size {got} in dimension {axis}, which must be {wanted}{when}"
+                )
             case "call", _:
                 given = ", ".join(f"{name} = {n}" for name, n in zip(demand.names, self.index, strict=True))
                 return f"{verb} it with {given or 'arguments that do not fit'}{when}"
@@ -225,9 +235,14 @@ class BrokenClaims:
         """That an access is wrong, for all sizes if that can be said, and an example with numbers."""
         given = ", ".join(f"{v.hint} = {n}" for v, n in example.arguments.items() if v in self.relation.params)
         said = f"for example with {given} it {example.said()}" if given else f"it {example.said()}"
+        if example.claim.end == "apart":
+            name = (self.demand.memref.hint if self.demand.memref is not None else "") or "an array"
+            return f"{access} is given two parts of {name} that overlap, and writes to one", said
         general = self._in_general(example.claim)
         if self.demand.verb == "calls":
             wrong = "leads out of bounds" if self.demand.breaks else "does not keep to what that assumes"
+            if self.demand.sizes:
+                wrong = "is given arrays whose sizes do not fit"
             return f"{access} {wrong}", said
         if self.demand.verb == "divides":
             return f"{access} divides by a number that is not positive", said

@@ -65,7 +65,7 @@ func.func private @g(%N: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[
   return
 }
 func.func @f(%N: index, %M: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0, s1] -> (s0)>}) {
-  call @g(%M, %A) : (index, memref<?xf32>) -> ()  // conditional on M == N: calls it with arguments that do not fit
+  call @g(%M, %A) : (index, memref<?xf32>) -> ()  // conditional on M == N: calls it with A of size 0 in dimension 0, which must be 1
   return
 }
 // ----- a call against an assumption
