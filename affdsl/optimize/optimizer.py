@@ -23,12 +23,12 @@ from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import bits_in_register, names_in
-from affdsl.optimize.notes import Notes, Source, for_smaller, of, told
+from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
-from affdsl.optimize.threads import sharing
+from affdsl.optimize.threads import long_sums, sharing
 from affdsl.optimize.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops
 from affdsl.passes.advice.alternatives import without_alternatives
@@ -104,6 +104,12 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             notes.append(of(s, names_in(s, root), why=STRAIGHT_PRODUCT))
             straight.add(root)
             continue
+        if options.threads > 1 and root != small:
+            with suppress(UnfitError):
+                shared = long_sums.take(s, root, options)
+                s, said = _on_threads(shared, options)
+                notes += said
+                continue
         s, name, said = _one(s, root, _for_small(options) if root == small else options)
         notes += for_smaller(said) if root == small else said
         stencils |= {place} if name == "sweeps" and not inner_loops.has_long_vectors(options) else set()
@@ -119,6 +125,17 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             for name in names_in(s, row.names[0]) if verb == "reciprocal" else row.names[:1]:
                 s = _rounded(s, verb, name, kind, options)
     return s, with_hints(told(notes, source), written, s, kept | straight, source, options)
+
+
+def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after the recipes for what threads share of a long loop, and for its version for small sizes."""
+    s, _, said = _one(shared.schedule, shared.root, options)
+    done = "; ".join(dict.fromkeys([shared.note.done, *(note.done for note in said if note.done)]))
+    notes = only_for(shared.condition, [replace(shared.note, done=done)], "have one thread")
+    if shared.small:
+        s, _, others = _one(s, shared.small, replace(options, threads=1))
+        notes += for_smaller(others)
+    return s, notes
 
 
 def _run_once(s: Schedule) -> Iterator[str]:

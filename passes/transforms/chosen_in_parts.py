@@ -111,17 +111,18 @@ def _in_parts(loop: affine.For, own: Sequence[Own]) -> tuple[Op, ...]:
     inits += (never.result,) * len(chosen)
 
     carried = (*loop.carried, *(Value(INDEX, "at", at) for _ in chosen))
-    body, values = _choosing(loop, chosen, carried[len(own) :])
+    body = _choosing(loop, chosen, carried[len(own) :])
     is_alone = not any(isinstance(op, affine.For) for each in loop.body for op in walk(each))
     row = loop.step * IN_A_ROW if is_alone and loop.step <= LONGEST_STEP else loop.step
     part, begin = Value(INDEX, f"{hint}_part", loop.iv.location), Value(INDEX, f"{hint}_row", loop.iv.location)
     inner = with_fields(
-        loop, lower=(Affine.of(begin),), upper=(*loop.upper, begin + row), body=(*body, affine.Yield(values, location=at)),
+        loop, lower=(Affine.of(begin),), upper=(*loop.upper, begin + row), body=body,
         inits=_likes(carried), carried=carried, results=_likes(carried), written=None, attributes=(),
     )  # fmt: skip
     rows = affine.For(
         begin, tuple(low + part * row for low in loop.lower), loop.upper,
-        (inner, affine.Yield(inner.results, location=at)), row * PARTS, inits, inner.inits, _likes(carried), location=at,
+        (inner, affine.Yield(inner.results, location=at)), row * PARTS, inits, inner.inits, _likes(carried),
+        location=at,
     )  # fmt: skip
     arrays = [Value(MemRefType((PARTS,), v.type), f"{v.hint or hint}_parts", at) for v in carried]  # type: ignore[arg-type]
     stores = [
@@ -134,10 +135,8 @@ def _in_parts(loop: affine.For, own: Sequence[Own]) -> tuple[Op, ...]:
     return (*starts, never, *(memref.Alloca(array, location=at) for array in arrays), band, total)
 
 
-def _choosing(
-    loop: affine.For, chosen: Sequence[Choice], iterations: Sequence[Value]
-) -> tuple[tuple[Op, ...], tuple[Value, ...]]:
-    """The body of a loop, with the iteration of each choice, and what it yields."""
+def _choosing(loop: affine.For, chosen: Sequence[Choice], iterations: Sequence[Value]) -> tuple[Op, ...]:
+    """The body of a loop that also yields the iteration of each choice."""
     *body, last = loop.body
     assert isinstance(last, affine.Yield)
     values = [*last.values]
@@ -146,7 +145,7 @@ def _choosing(
         now = arith.Select(_like(before), select.condition, loop.iv, before, location=select.location)
         body.append(now)
         values.append(now.result)
-    return tuple(body), tuple(values)
+    return (*body, affine.Yield(tuple(values), location=loop.location))
 
 
 def _best_of_parts(
