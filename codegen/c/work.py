@@ -90,7 +90,8 @@ def only_reads_on(op: affine.Parallel) -> bool:
         return begins and all(is_strip(each, loop.iv) for each in inside)
 
     loops = [each for each in op.body if isinstance(each, affine.For)]
-    stores = [each for loop in loops or [op] for each in walk(loop) if isinstance(each, _STORES)]
+    inside: Sequence[Op] = loops or (op,)
+    stores = [each for inner in inside for each in walk(inner) if isinstance(each, _STORES)]
     return not stores and all(is_strip(loop, op.ivs[0]) for loop in loops) and bool(loops or op.results)
 
 

@@ -1,4 +1,4 @@
-"""Long loops that combine what they read, or choose among it, on threads: sums, extremes, counts, places of extremes."""
+"""Long loops that combine what they read, or choose among it, on threads: sums, extremes, counts, places of these."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 LEAST = 1 << 17
-"""So many iterations threads share at least: to wake them takes as long as a tenth of these, or as all, if they sleep."""
+"""So many iterations threads share at least: to wake them takes as long as all of these, if they sleep."""
 CHUNK = 1 << 14
 """How many iterations a chunk has: a row of memory that is read fast, and enough of them for all threads."""
 _KINDS = {kind: declared for declared, kind in DECLARED.items()}
@@ -58,8 +58,8 @@ def take(s: Schedule, root: str, options: Options) -> Shared:
 
         for i = 0 to N: s += x[i]   ->   if N >= 131072: parallel chunk of 16384: for i in it: s += x[i]; else: the loop
 
-    What threads combine comes out the same, to the bit, or may be rounded in another way. Where MLIR has no reduction of
-    a band, parts of the iterations take turns, as `parallel` does it. Raises UnfitError.
+    What threads combine comes out the same, to the bit, or may be rounded in another way. Where MLIR has no reduction
+    of a band, parts of the iterations take turns, as `parallel` does it. Raises UnfitError.
     """
     loop = loop_called(s, root)
     if options.threads < 2 or loop is None or names_in(s, root) != [root]:
