@@ -444,7 +444,9 @@ def _lane_after_lane(
     """
     ends: dict[Value, Value] = {}
     if at.mask is None:
-        for scan in scans(at.loop, chain, row) if reassociate else ():
+        for scan in scans(at.loop, chain, row):
+            if scan.needs_reassociation and not reassociate:
+                continue
             ends[scan.carried] = scanned(at, scan)
             chain = [op for op in chain if op not in scan.steps]
         ends |= _shifted(at, chain, {v: value for v, value in row.items() if v not in ends})
