@@ -20,8 +20,9 @@ from affdsl.passes.analysis.reduction import ROUNDED
 from affdsl.passes.transforms.vectorize.branches import neutral_of
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 
-
 KINDS = ROUNDED | {"addi"}
+LEAST_LANES = 8
+"""In fewer lanes a scan of integers is no faster than one addition after the other."""
 
 
 class Scan(FrozenValue):
