@@ -83,6 +83,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     stencils: set[Location | None] = set()
     finished, small, is_shared = frozenset[str](), "", options.threads == 1
     straight: set[str] = set()
+    combining: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
@@ -108,7 +109,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             with suppress(UnfitError):
                 shared = long_sums.take(s, root, options)
                 s, said = _on_threads(shared, options)
-                notes += said
+                notes, combining = notes + said, combining | {*shared.rest}
                 continue
         s, name, said = _one(s, root, _for_small(options) if root == small else options)
         notes += for_smaller(said) if root == small else said
@@ -117,7 +118,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         notes += [Note((SourceLoop(name, place),), said) for said in prefetching.take(s, name, options)]
     if not is_shared:
-        notes += _in_parallel(s, kept)
+        notes += _in_parallel(s, kept | combining)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in kept]
     rest = [row for row in outermost if row.location not in stencils]
     for row in rest:
@@ -132,6 +133,8 @@ def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, N
     s, _, said = _one(shared.schedule, shared.root, options)
     done = "; ".join(dict.fromkeys([shared.note.done, *(note.done for note in said if note.done)]))
     notes = only_for(shared.condition, [replace(shared.note, done=done)], "have one thread")
+    for name in shared.rest:
+        s, *_ = _one(s, name, replace(options, threads=1))
     if shared.small:
         s, _, others = _one(s, shared.small, replace(options, threads=1))
         notes += for_smaller(others)

@@ -28,11 +28,15 @@ from affdsl.passes.transforms.chosen_in_parts import chosen_in_parts
 from affdsl.passes.transforms.distribute import distribute
 from affdsl.passes.transforms.interchange import reordered
 from affdsl.passes.transforms.loops.nests import band_of, instead
+from affdsl.passes.transforms.private_copies import in_private_copies, needs_reassociation, updated_of
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.skew import skew
 
 MOST_NEAR = 4
 """How many other loops of a nest a refusal looks at."""
+
+USUAL_COPIES = 2
+"""How many copies of an array a refusal proposes."""
 
 _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
 
@@ -55,7 +59,9 @@ class _Carried(Frozen):
     other: Value | None = None
 
 
-def parallelize(function: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
+def parallelize(
+    function: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False, copies: int = 0
+) -> Func:
     """Let the iterations of a loop run in any order, also at once.
 
         affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
@@ -75,6 +81,9 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
         Where the functions are that it calls; without it a call may do anything.
     reassociate
         Whether sums and products of floats may be rounded in another order.
+    copies
+        How many parts of the iterations have a copy of an array each, of which data chooses the elements that they
+        update, as of a histogram (see `private_copies.py`); with 0 that is refused.
 
     Raises
     ------
@@ -101,6 +110,8 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
     if verdict is None:
         known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
         raise refusal(function, what, f"@{function.symbol} has no such loop; its loops are {known}")
+    if copies:
+        return _in_copies(function, verdict, module, copies, what, reassociate=reassociate)
     why = obstacle(verdict)
     if why is not None:
         made = _chosen(function, verdict, module, reassociate=reassociate) or _as_values_first(
@@ -114,6 +125,23 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
         reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
         raise refusal(verdict.loop, what, reason, Proposal(options=(("reassociate", True),)))
     return as_bands(function, {iv: verdict})
+
+
+def _in_copies(
+    function: Func, verdict: Parallelism, module: Module | None, copies: int, what: str, *, reassociate: bool
+) -> Func:
+    """The function with a loop in parallel of which each part updates a copy of an array."""
+    loop = verdict.loop
+    updated = updated_of(function, loop, module) if isinstance(loop, affine.For) else None
+    if copies < 1:
+        raise refusal(loop, what, f"there is at least one copy, not {copies}")
+    if updated is None or not isinstance(loop, affine.For):
+        reason = "parts have copies of one array, of a known shape, whose elements all iterations update in one way: "
+        raise refusal(loop, what, f"{reason}here more goes from one iteration to another, or less")
+    if needs_reassociation(updated) and not reassociate:
+        reason = f"where each part has a copy of {name(updated.array)}, {updated.kind} is rounded in another way"
+        raise refusal(loop, what, reason, Proposal(options=(("reassociate", True), ("copies", copies))))
+    return in_private_copies(function, loop, updated, copies)
 
 
 def _chosen(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
@@ -209,6 +237,10 @@ def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Depe
 def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: bool) -> Iterator[Proposal]:
     """What may help: sums carried as values, own buffers; other loops of the nest; or, of two, those of a wavefront."""
     loop, function = verdict.loop, dependences.accesses.function
+    if verdict.prevented_by and isinstance(loop, affine.For):
+        updated = updated_of(function, loop, dependences.accesses.module)
+        if updated is not None and (reassociate or not needs_reassociation(updated)):
+            yield Proposal(options=(("copies", USUAL_COPIES),))
     as_values = list(_as_values(verdict))
     rounds = any(each.needs_reassociation for each in verdict.reductions)
     if verdict.privatized:

@@ -89,3 +89,46 @@ def test_a_loop_of_known_length_is_shared_for_all_calls():
     made(x, out)
     assert "#pragma omp parallel for reduction" in made.c()
     assert out[0] == x.sum()
+
+
+M = af.symbols("M")
+
+
+@af.kernel
+def tally(x: af.i32[N], counts: af.i64[M]):
+    with af.for_(N) as i:
+        counts[x[i]] += 1
+
+
+@af.kernel
+def weighed(x: af.u8[N], w: af.f64[N], sums: af.f64[2, 256]):
+    """Beside each other, under a condition, and a difference."""
+    with af.for_(N) as i:
+        with af.if_(w[i] > 0.0):
+            sums[0, x[i]] += w[i]
+        with af.else_():
+            sums[1, x[i]] -= w[i]
+
+
+def test_threads_have_copies_of_a_histogram_while_these_are_short():
+    made = tally.optimize(threads=2)
+    assert f"for N of {LEAST} and more, N of at least 16 * M" in made.explain()
+    assert "copies=2" in str(made.schedule)
+    for n, m in ((0, 3), (1, 1), (LEAST - 1, 9), (LEAST, 9), (LEAST + 5, LEAST // 16 + 1), (3 * LEAST + 77, 1000)):
+        x = np.random.default_rng(n).integers(0, m, n).astype(np.int32)
+        counts = np.arange(m)
+        made(x, counts)
+        assert (counts == np.arange(m) + np.bincount(x, minlength=m)).all(), (n, m)
+
+
+def test_sums_of_floats_in_a_histogram_are_in_order_or_in_copies():
+    assert "#pragma omp" not in weighed.optimize(threads=2).c()
+    made = weighed.optimize(threads=2, reassociate=True)
+    assert "#pragma omp parallel for" in made.c()
+    for n in (0, 100, 2 * LEAST):
+        random = np.random.default_rng(n)
+        x, w = random.integers(0, 256, n).astype(np.uint8), random.integers(-9, 10, n).astype(float)
+        wanted, found = np.ones((2, 256)), np.ones((2, 256))
+        weighed(x, w, wanted)
+        made(x, w, found)
+        assert (wanted == found).all()  # exact in any order

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import copy
+from math import prod
 
 from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
@@ -20,12 +21,15 @@ from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, of_loop
 from affdsl.passes.analysis.reduction import DECLARED
+from affdsl.passes.transforms.private_copies import Updated, needs_reassociation, updated_of
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 LEAST = 1 << 17
 """So many iterations threads share at least: to wake them takes as long as all of these, if they sleep."""
+PAID = 8
+"""How many iterations there are at least for each element of a copy."""
 CHUNK = 1 << 14
 """How many iterations a chunk has: a row of memory that is read fast, and enough of them for all threads."""
 _KINDS = {kind: declared for declared, kind in DECLARED.items()}
@@ -40,6 +44,8 @@ class Shared(FrozenValue):
         The loop that they share.
     small
         The version for sizes that are too small for that; "" where there is none.
+    rest
+        The loops that combine what threads have made.
     condition
         For which sizes threads share it; None for all.
     note
@@ -49,6 +55,7 @@ class Shared(FrozenValue):
     schedule: Schedule
     root: str
     small: str
+    rest: tuple[str, ...]
     condition: Condition | None
     note: Note
 
@@ -57,6 +64,8 @@ def take(s: Schedule, root: str, options: Options) -> Shared:
     """The schedule with a long loop, which holds no others, on threads.
 
         for i = 0 to N: s += x[i]   ->   if N >= 131072: parallel chunk of 16384: for i in it: s += x[i]; else: the loop
+
+    Of an array that is updated where data says, as a histogram, threads have copies, if there is enough for each.
 
     What threads combine comes out the same, to the bit, or may be rounded in another way. Where MLIR has no reduction
     of a band, parts of the iterations take turns, as `parallel` does it. Raises UnfitError.
@@ -67,16 +76,54 @@ def take(s: Schedule, root: str, options: Options) -> Shared:
     high = counts_inside(s, loop)[loop.iv].high
     if high is not None and high < LEAST:
         raise UnfitError
-    verdict = of_loop(Dependences(alone(way_to(s.function, {loop.iv})), s.module), loop.iv)
-    if verdict is None or verdict.verdict == "parallel" or (verdict.needs_reassociation and not options.reassociate):
+    made, found = copy(s), Dependences(alone(way_to(s.function, {loop.iv})), s.module)
+    verdict, updated = of_loop(found, loop.iv), updated_of(found.accesses.function, loop, s.module)
+    if verdict is None or verdict.is_parallel:
         raise UnfitError
-    made, note = copy(s), of(s, root)
-    condition = None if high is not None else versions.on_average(s, [root], LEAST)
+    in_copies = verdict.verdict == "unknown" and updated is not None
+    rounds = verdict.needs_reassociation or (updated is not None and needs_reassociation(updated))
+    if rounds and not options.reassociate:
+        raise UnfitError
+    least, condition = LEAST, None
+    if in_copies and updated is not None:
+        least, condition = _for_copies(s, root, updated, options)
+    if high is None:
+        long = versions.on_average(s, [root], least)
+        if long is not None and condition is not None:
+            long = Condition((*long.constraints, *condition.constraints))
+        condition = long
+    elif high < least or condition is not None:
+        raise UnfitError
     small = versions.in_other(made, root, condition)[0] if condition is not None else ""
     with unfit_where_refused():
-        shared, how = _shared(made, root, options)
-    said = f"its iterations run on threads, {how}"
-    return Shared(made, shared, small, condition, Note(note.loops, said))
+        shared, how = _in_copies(made, root, options) if in_copies else _shared(made, root, options)
+    note = Note(of(s, root).loops, f"its iterations run on threads, {how}")
+    known = {shared, small, *(name for row in s.loops() for name in row.names)}
+    rest = tuple(row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] not in known)
+    return Shared(made, shared, small, rest, condition, note)
+
+
+def _for_copies(s: Schedule, root: str, updated: Updated, options: Options) -> tuple[int, Condition | None]:
+    """How many iterations a loop has at least, and for which sizes, that copies of an array for threads are short.
+
+    They are set to zero, and added up. Raises UnfitError.
+    """
+    known = prod(e.constant for e in updated.shape if e.is_constant) * options.threads * PAID
+    values = [e.value for e in updated.shape if not e.is_constant]
+    if not values:
+        return max(LEAST, known), None
+    if len(values) > 1 or values[0] is None:
+        raise UnfitError
+    condition = versions.times_as_long(s, root, values[0].hint, known)
+    if condition is None:
+        raise UnfitError
+    return LEAST, condition
+
+
+def _in_copies(s: Schedule, name: str, options: Options) -> tuple[str, str]:
+    """The same as `_shared` where each thread updates a copy of an array."""
+    s.parallel(name, reassociate=options.reassociate, copies=options.threads)
+    return s.made[0].names[0], "each of which updates a copy of its own"
 
 
 def _shared(s: Schedule, name: str, options: Options) -> tuple[str, str]:
