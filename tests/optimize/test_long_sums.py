@@ -52,6 +52,7 @@ def test_threads_share_a_long_loop(kernel):
         made = kernel.optimize(threads=threads)
         assert "#pragma omp parallel for" in made.c()
         assert f"for N of {LEAST} and more: its iterations run on threads" in made.explain()
+        assert 'vectorize("i_row"' not in str(made.schedule)  # rows of parts lie far apart
         for n in SIZES:
             wanted, found = arguments(kernel, n), arguments(kernel, n)
             kernel(*wanted)
