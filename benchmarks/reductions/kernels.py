@@ -447,7 +447,7 @@ def prefix_sums_of_short_integers(x: af.i32[N], y: af.i32[N]):
 @ROWS.beside(
     prefix_sums_of_short_integers,
     c="int32_t s = 0; for (int64_t i = 0; i < N; ++i) { s += x[i]; y[i] = s; }",
-    N=100_000,
+    N=LONG,
 )
 def _(x, y):
     np.cumsum(x, out=y)
@@ -497,7 +497,7 @@ def greatest_so_far(x: af.f64[N], y: af.f64[N]):
 @ROWS.beside(
     greatest_so_far,
     c="double s = x[0]; for (int64_t i = 0; i < N; ++i) { s = x[i] > s ? x[i] : s; y[i] = s; }",
-    N=100_000,
+    N=LONG,
 )
 def _(x, y):
     np.maximum.accumulate(x, out=y)
@@ -595,7 +595,7 @@ def what_is_positive(x: af.f64[N], y: af.f64[N], count: af.i64[1]):
 @ROWS.beside(
     what_is_positive,
     c="int64_t n = 0; for (int64_t i = 0; i < N; ++i) if (x[i] > 0) y[n++] = x[i]; count[0] = n;",
-    N=100_000,
+    N=LONG,
 )
 def _(x, y, count):
     found = x[x > 0.0]
@@ -625,7 +625,7 @@ def where_it_is_positive(x: af.f32[N], y: af.i32[N], count: af.i64[1]):
 @ROWS.beside(
     where_it_is_positive,
     c="int64_t n = 0; for (int64_t i = 0; i < N; ++i) if (x[i] > 0) y[n++] = i; count[0] = n;",
-    N=100_000,
+    N=LONG,
 )
 def _(x, y, count):
     found = np.flatnonzero(x > 0.0)
