@@ -23,13 +23,13 @@ from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import bits_in_register, names_in, nests_in
-from affdsl.optimize.notes import Notes, Source, for_smaller, of, told
+from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
-from affdsl.optimize.threads import sharing
+from affdsl.optimize.threads import long_sums, sharing
 from affdsl.optimize.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops
 from affdsl.passes.advice.alternatives import without_alternatives
@@ -86,6 +86,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     stencils: set[Location | None] = set()
     finished, small, is_shared = frozenset[str](), "", options.threads == 1
     straight: set[str] = set()
+    combining: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
@@ -109,6 +110,12 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             notes.append(of(s, names_in(s, root), why=STRAIGHT_PRODUCT))
             straight.add(root)
             continue
+        if options.threads > 1 and root != small:
+            with suppress(UnfitError):
+                shared = long_sums.take(s, root, options)
+                s, said = _on_threads(shared, options)
+                notes, combining = notes + said, combining | {*shared.rest}
+                continue
         s, name, said = _one(s, root, _for_small(options) if root == small else options)
         notes += for_smaller(said) if root == small else said
         stencils |= {place} if name == "sweeps" and not inner_loops.has_long_vectors(options) else set()
@@ -116,7 +123,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         notes += [Note((SourceLoop(name, place),), said) for said in prefetching.take(s, name, options)]
     if not is_shared:
-        notes += _in_parallel(s, kept)
+        notes += _in_parallel(s, kept | combining)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in kept]
     rest = [row for row in outermost if row.location not in stencils]
     for row in rest:
@@ -124,6 +131,21 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             for name in names_in(s, row.names[0]) if verb == "reciprocal" else _fused_in(s, row.names[0]):
                 s = _rounded(s, verb, name, kind, options)
     return s, with_hints(told(notes, source), written, s, kept | straight, source, options)
+
+
+def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after the recipes for what threads share of a long loop, and for its version for small sizes."""
+    left_out = tuple(name for name in recipes.FOR_LOOPS if name != "vectors")  # its rows are no rows of anything
+    inner = replace(options, choices=replace(options.choices, left_out=(*options.choices.left_out, *left_out)))
+    s, _, said = _one(shared.schedule, shared.root, inner)
+    done = "; ".join(dict.fromkeys([shared.note.done, *(note.done for note in said if note.done)]))
+    notes = only_for(shared.condition, [replace(shared.note, done=done)], "have one thread")
+    for name in shared.rest:
+        s, *_ = _one(s, name, replace(options, threads=1))
+    if shared.small:
+        s, _, others = _one(s, shared.small, replace(options, threads=1))
+        notes += for_smaller(others)
+    return s, notes
 
 
 def _run_once(s: Schedule) -> Iterator[str]:

@@ -52,6 +52,19 @@ def times_as_often(s: Schedule, loop: str, other: str, times: int) -> Condition 
     return often
 
 
+def times_as_long(s: Schedule, loop: str, size: str, times: int) -> Condition | None:
+    """That the size which says how often a loop runs is so many times another size, at least.
+
+    None if not one size of an array says so, or the same one.
+    """
+    sizes = _sizes(s, (loop,))
+    if len(sizes) != 1 or str(sizes[0]) == size or not size.isidentifier():
+        return None
+    long = sizes[0] >= symbols(size) * times
+    assert isinstance(long, Condition)
+    return long
+
+
 def _sizes(s: Schedule, loops: Container[str]) -> list[Index]:
     """The sizes of arrays that say how often some loops run; none where a schedule has no name for one."""
     inside = {row.iv for row in s.loops() if row.names[0] in loops}

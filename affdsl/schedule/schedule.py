@@ -322,14 +322,22 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Make one loop `i_j` of perfectly nested loops, which runs as often as all of them together."""
         return self._take("coalesce", loops)
 
-    def parallel(self, loop: str, *, reassociate: bool = False) -> Self:
+    def parallel(self, loop: str, *, reassociate: bool = False, copies: int = 0) -> Self:
         """Let the iterations of a loop run in any order, also at once.
 
-        With `reassociate`, sums and products of floats may be rounded in another way. What is summed up in an element
-        of an array is carried as a value first: by `scalar_replace`. Where MLIR has no reduction for a band, as for the
-        greatest of integers, the band is a loop around this one, over 64 parts of its iterations.
+        What is summed up in an element of an array is carried as a value first, as by `scalar_replace`. Where MLIR has
+        no reduction for a band, as for the greatest of integers or the place of an extreme, the band is a loop around
+        this one, over 64 parts of its iterations.
+
+        Parameters
+        ----------
+        reassociate
+            Let sums and products of floats be rounded in another way.
+        copies
+            So many parts of the iterations have a copy of the array each whose elements they update, where data chooses
+            these, as of a histogram. The copies are added up in the end.
         """
-        return self._take("parallel", loop, reassociate=reassociate)
+        return self._take("parallel", loop, reassociate=reassociate, copies=copies)
 
     def hoist(self, loop: str) -> Self:
         """Do once before a loop what is the same in each of its iterations."""

@@ -161,9 +161,10 @@ def _pipeline(at: Place, loop: object) -> Step:
     return Step("pipeline_data_transfer", (iv,))
 
 
-def _parallel(at: Place, loop: object, *, reassociate: bool) -> Step:
+def _parallel(at: Place, loop: object, *, reassociate: bool, copies: int = 0) -> Step:
     iv = at.loop(loop, parallel="there is nothing left to do", data=True)
-    return Step("parallelize", (iv,), (("reassociate", reassociate),))
+    options = (("copies", copies),) if copies else ()
+    return Step("parallelize", (iv,), (("reassociate", reassociate), *options))
 
 
 def _of_loop(primitive: str, *, data: bool = False, any: bool = False) -> Reader:

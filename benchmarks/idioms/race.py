@@ -70,7 +70,11 @@ def measured(idiom: Idiom, row: str, seconds: float = SECONDS) -> Result:
 
 
 def in_turns(
-    calls: dict[str, Call], arguments: Sequence[object], given: Sequence[object], seconds: float
+    calls: dict[str, Call],
+    arguments: Sequence[object],
+    given: Sequence[object],
+    seconds: float,
+    clock: Callable[[], float] = process_time,
 ) -> dict[str, list[float]]:
     """How long calls take, in time of the processor, on the same arrays, which each call finds as they were given."""
     taken: dict[str, list[float]] = {name: [] for name in calls}
@@ -78,9 +82,9 @@ def in_turns(
     while len(taken["ours"]) < LEAST or (perf_counter() - began < seconds and len(taken["ours"]) < MOST):
         for name, call in calls.items():
             refill(arguments, given)
-            start = process_time()
+            start = clock()
             call()
-            taken[name].append(process_time() - start)
+            taken[name].append(clock() - start)
     return taken
 
 
@@ -96,8 +100,13 @@ def compiled(
             continue
         library = folder / f"{name}.so"
         subprocess.run([*command, *FLAGS, width, *flags, str(source), "-o", str(library), "-lm"], check=True)
-        passed = [_passed(value, p.type) for value, p in zip(arguments, idiom.kernel.program.parameters, strict=True)]
-        yield name, partial(ctypes.CDLL(str(library)).peer, *passed)
+        yield name, passed_to(library, arguments, idiom)
+
+
+def passed_to(library: Path, arguments: Sequence[object], idiom: Idiom) -> Call:
+    """A call of the function `peer` of a library with the arguments of an idiom."""
+    passed = [_passed(value, p.type) for value, p in zip(arguments, idiom.kernel.program.parameters, strict=True)]
+    return partial(ctypes.CDLL(str(library)).peer, *passed)
 
 
 def jitted(

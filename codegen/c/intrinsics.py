@@ -114,6 +114,10 @@ def _defined(bits: int) -> Iterator[str]:
             f"#define {mm}_mask_storeu_{end}(at, mask, value) "
             f"__builtin_ia32_store{stem}{bits}_mask((void *)(at), ({vector})(value), mask)"
         )
+        if element in ("f32", "f64", "i32", "i64"):
+            name = f"__builtin_ia32_compress{_MODES[element]}{bits}_maskz"
+            zeros = f"({vector}){{0}}"
+            yield f"#define {mm}_maskz_compress_{end}(mask, a) (({kind}){name}(({vector})(a), {zeros}, mask))"
         if element[0] == "f":
             name = f"__builtin_ia32_vfmadd{end}{bits if bits > 128 else ''}"
             everywhere = {"f32": "-1", "f64": "(unsigned char)-1"}[element]  # as gcc declares the two

@@ -65,7 +65,7 @@ def _chosen(op: Op) -> Iterator[tuple[Value, int]]:
     match op:
         case arith.Select(condition=mask, result=lanes) | vector.MaskedLoad(mask=mask, result=lanes):
             yield from ((m, lane_width(lanes.type)) for m in (mask,) if is_mask(m))
-        case vector.MaskedStore(mask=mask, value=lanes):
+        case vector.MaskedStore(mask=mask, value=lanes) | vector.CompressStore(mask=mask, value=lanes):
             yield mask, lane_width(lanes.type)
         case vector.TransferRead(mask=masks, result=lanes) | vector.TransferWrite(mask=masks, value=lanes):
             yield from ((mask, lane_width(lanes.type)) for mask in masks)

@@ -43,6 +43,7 @@ INLINED = f"""\
 # In what follows V is the type of the vectors, T that of their lanes, N the number of these, M the type of masks: as
 # many integers as wide as T, -1 or 0 each. Vectors are handed in by pointers: gcc has notes about all others.
 _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
+_COMPRESSED = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        *at++ = (*value)[k];"
 _CHOSEN = "const M mask = *a {} *b;\nreturn (V)((mask & (M)*a) | (~mask & (M)*b));"
 _ANY = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        return true;\nreturn false;"
 _COUNT = "int found = 0;\nfor (int k = 0; k < N; ++k)\n    found -= (int)(*mask)[k];\nreturn found;"
@@ -118,6 +119,7 @@ _PORTABLE = (
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
         "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", LOAD),
         "masked_store": ("void", "T *at, const M *mask, const V *value", STORE),
+        "compressed": ("void", "T *at, const M *mask, const V *value", _COMPRESSED),
         "stored_lanes": ("void", "T *at, uint64_t which, const V *value", "EACH"),
         "streamed_store": ("void", "T *at, uintptr_t line, const V *value", f"(void)line;\n{STREAM}"),
         "truths": ("V", "const void *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found != 0;"),

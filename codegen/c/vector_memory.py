@@ -435,6 +435,12 @@ def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
     value = op.result if isinstance(op, vector.ExpandLoad) else op.value
     buffer, kind = _memory_of(c, op.memref, value)
     start = _kept_start(c, _start_of(c, op.indices))
+    if isinstance(op, vector.CompressStore) and _is_compressed(c, buffer, value):
+        c.writes(buffer)
+        pointer = _pointer(buffer, _element_at(c, buffer, place_in(c, buffer, start)), const=False)
+        lanes = prod(vector_type(value).shape)
+        c.lines.add(f"{on_vectors(c, 'compressed', lane_kind(c, value), lanes, pointer, Mask(op.mask), value)};")
+        return
     base = place_in(c, buffer, start)
     if isinstance(op, vector.ExpandLoad):
         name = new_vector(c, value)
@@ -455,6 +461,13 @@ def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
         c.lines.add(f"++{following};")
     c.lines.close()
     close_lanes(c, (lane,))
+
+
+def _is_compressed(c: Context, buffer: Buffer, value: Value) -> bool:
+    """Whether some instruction set stores the lanes of a mask one behind the other."""
+    lanes = prod(vector_type(value).shape)
+    is_plain = not c.is_checked and not is_narrow(value) and not is_mask(value)
+    return is_plain and _is_contiguous(c, buffer, value) and has_row("compressed", suffix(lane_kind(c, value)), lanes)
 
 
 def _along(c: Context, op: Op, start: Sequence[Code], memref: Value, value: Value, mask: Value | None) -> list[Code]:

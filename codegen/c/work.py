@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import prod
 
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import ADD, MULTIPLY, Code, call, number
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, scf
+from affdsl.ir.dialects import affine, memref, scf, vector
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import VectorType
 
 FORK = 80_000
 """So many operations take longer than it takes to give threads that have just worked something to do, and to wait."""
 WAKE = 1_000_000
 """So many are worth waking threads that sleep, as they may where a loop stands in no other one of its function."""
 
+AT_ONCE = 2
+"""So many bytes come from memory, in the mean, while an operation runs."""
+_LOADS = (affine.Load, memref.Load, affine.VectorLoad, vector.Load, vector.MaskedLoad)
+_STORES = (affine.Store, memref.Store, affine.VectorStore, vector.Store, vector.MaskedStore)
+
+Counting = Callable[[Block], int]
+"""How much a block does that holds no loops."""
 Linear = dict[Value | None, Fraction]
 """A number for each value, by which it is multiplied; that of None is added."""
 
@@ -65,6 +74,27 @@ def enough(c: Context, op: affine.Parallel) -> str:
     return f" if({shown.text} > {least}.0)"
 
 
+def only_reads_on(op: affine.Parallel) -> bool:
+    """Whether a band is one long loop, in strips, that loads each element once, and combines what it loads.
+
+        parallel k = 0 to N step 8192 reduce: for i = k to min(N, k + 8192) step 8: s += x[i]
+
+    All it waits for is memory: how many bytes it reads says how long it takes.
+    """
+    if len(op.ivs) > 1:
+        return False
+
+    def is_strip(loop: affine.For, around: Value) -> bool:
+        inside = [each for each in loop.body if isinstance(each, affine.For)]
+        begins = any(around in low.values() for low in loop.lower)
+        return begins and all(is_strip(each, loop.iv) for each in inside)
+
+    loops = [each for each in op.body if isinstance(each, affine.For)]
+    inside: Sequence[Op] = loops or (op,)
+    stores = [each for inner in inside for each in walk(inner) if isinstance(each, _STORES)]
+    return not stores and all(is_strip(loop, op.ivs[0]) for loop in loops) and bool(loops or op.results)
+
+
 def is_uneven(op: affine.Parallel) -> bool:
     """Whether iterations of a parallel loop may do more than others: how often loops inside run moves with its counter.
 
@@ -97,43 +127,62 @@ def _of_band(op: affine.Parallel) -> Work | None:
         if trip is None:
             return None
         trips.append(trip)
-    work = _of_block(op.body, middles, ())
+    work = _of_block(op.body, middles, (), with_memory if only_reads_on(op) else operations)
     for trip in reversed(trips):
         work = None if work is None else Work(0, ((trip, work),))
     return work
 
 
-def _of_block(block: Block, middles: Middles, negative: Negative) -> Work | None:
+def _of_block(block: Block, middles: Middles, negative: Negative, count: Counting) -> Work | None:
     """What one run of a block does; where it has loops, these are what counts."""
     loops: list[tuple[Trip, Work]] = []
     for op in block:
         made = _linear(op.expr, middles) if isinstance(op, affine.Apply) else None
         middles.update(dict.fromkeys(op.defines(), made))
-        for work in _inside(op, middles, negative):
+        for work in _inside(op, middles, negative, count):
             if work is None:
                 return None
             loops += work.loops if work.loops else ()
-    return Work(0, tuple(loops)) if loops else Work(_operations(block))
+    return Work(0, tuple(loops)) if loops else Work(count(block))
 
 
-def _inside(op: Op, middles: Middles, negative: Negative) -> list[Work | None]:
+def _inside(op: Op, middles: Middles, negative: Negative, count: Counting) -> list[Work | None]:
     match op:
         case affine.For():
             trip = _trip(op.iv, op.lower, op.upper, op.step, middles, negative)
-            body = None if trip is None else _of_block(op.body, middles, negative)
+            body = None if trip is None else _of_block(op.body, middles, negative, count)
             return [None if trip is None or body is None else Work(0, ((trip, body),))]
         case affine.If(condition=(Constraint(equality=False) as only,)):
             then, orelse = op.then, op.orelse
-            return [_of_block(then, middles, negative), _of_block(orelse, middles, (*negative, only.expr))]
+            return [
+                _of_block(then, middles, negative, count),
+                _of_block(orelse, middles, (*negative, only.expr), count),
+            ]
         case affine.If() | scf.If():
-            return [_of_block(block, middles, negative) for block in op.blocks()]
+            return [_of_block(block, middles, negative, count) for block in op.blocks()]
         case _ if [*op.blocks()]:
             return [None]
     return []
 
 
-def _operations(block: Block) -> int:
-    return sum(1 + sum(_operations(inner) for inner in op.blocks()) for op in block)
+def operations(block: Block) -> int:
+    """How many operations a block has."""
+    return sum(1 + sum(operations(inner) for inner in op.blocks()) for op in block)
+
+
+def with_memory(block: Block) -> int:
+    """How many operations a block has, where loads are as many as they take as long as."""
+    return sum(max(1, _bytes(op) // AT_ONCE) + sum(with_memory(inner) for inner in op.blocks()) for op in block)
+
+
+def _bytes(op: Op) -> int:
+    """How many bytes an operation loads."""
+    if not isinstance(op, _LOADS):
+        return 0
+    type = op.result.type
+    lanes = prod(type.shape) if isinstance(type, VectorType) else 1
+    element = type.element if isinstance(type, VectorType) else type
+    return lanes * getattr(element, "width", 64) // 8
 
 
 def _trip(

@@ -47,6 +47,11 @@ def _rows() -> Iterator[tuple[Row, str]]:
             )
             into = pointer.replace("const ", "")
             yield ("masked_store", element, lanes), f"{mm}_mask_storeu_{end}({into}at, {mask}, ({kind})*value);"
+            if lane >= 32:  # stored from a register: a store that compresses takes some processors a hundred cycles
+                few = f"(__mmask{max(lanes, 8)})((1u << __builtin_popcount(kept)) - 1)"
+                body = f"const __mmask{max(lanes, 8)} kept = {mask};\n"
+                body += f"{mm}_mask_storeu_{end}({into}at, {few}, {mm}_maskz_compress_{end}(kept, ({kind})*value));"
+                yield ("compressed", element, lanes), body
             which = f"(__mmask{max(lanes, 8)})which"
             yield ("stored_lanes", element, lanes), f"{mm}_mask_storeu_{end}({into}at, {which}, ({kind})*value);"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
@@ -24,13 +25,19 @@ from affdsl.passes.legality.order import Violation, is_barrier, new_order, subst
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.chosen_in_parts import chosen_in_parts
 from affdsl.passes.transforms.distribute import distribute
 from affdsl.passes.transforms.interchange import reordered
-from affdsl.passes.transforms.loops.nests import band_of
+from affdsl.passes.transforms.loops.nests import band_of, instead
+from affdsl.passes.transforms.private_copies import in_private_copies, needs_reassociation, updated_of
+from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.skew import skew
 
 MOST_NEAR = 4
 """How many other loops of a nest a refusal looks at."""
+
+USUAL_COPIES = 2
+"""How many copies of an array a refusal proposes."""
 
 _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
 
@@ -53,13 +60,17 @@ class _Carried(Frozen):
     other: Value | None = None
 
 
-def parallelize(function: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
+def parallelize(
+    function: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False, copies: int = 0
+) -> Func:
     """Let the iterations of a loop run in any order, also at once.
 
         affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
 
     What the loop carries is combined by the band, where affine.parallel has a reduction for it. The least and the
-    greatest of integers, for which it has none, and others are combined by parts of the iterations (see `ir/parts.py`).
+    greatest of integers, for which it has none, and others are combined by parts of the iterations (see `ir/parts.py`);
+    and so is what the loop chooses among its iterations, as the place of an extreme (see `chosen_in_parts.py`). What it
+    sums up or chooses in memory is carried in values first, as by scalar_replace.
 
     Refuses if an iteration may depend on another one.
 
@@ -71,6 +82,9 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
         Where the functions are that it calls; without it a call may do anything.
     reassociate
         Whether sums and products of floats may be rounded in another order.
+    copies
+        How many parts of the iterations have a copy of an array each, of which data chooses the elements that they
+        update, as of a histogram (see `private_copies.py`); with 0 that is refused.
 
     Raises
     ------
@@ -97,15 +111,73 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
     if verdict is None:
         known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
         raise refusal(function, what, f"@{function.symbol} has no such loop; its loops are {known}")
+    if copies:
+        return _in_copies(function, verdict, module, copies, what, reassociate=reassociate)
     why = obstacle(verdict)
     if why is not None:
         require_to_end(verdict.loop, function, what)
+        made = _chosen(function, verdict, module, reassociate=reassociate) or _as_values_first(
+            function, verdict, module, reassociate=reassociate
+        )
+        if made is not None:
+            return made
         raise _illegal(dependences, verdict, what, why, reassociate=reassociate)
     rounded = [r for r in verdict.reductions if r.needs_reassociation]
     if rounded and not reassociate:
         reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
         raise refusal(verdict.loop, what, reason, Proposal(options=(("reassociate", True),)))
     return as_bands(function, {iv: verdict})
+
+
+def _in_copies(
+    function: Func, verdict: Parallelism, module: Module | None, copies: int, what: str, *, reassociate: bool
+) -> Func:
+    """The function with a loop in parallel of which each part updates a copy of an array."""
+    loop = verdict.loop
+    updated = updated_of(function, loop, module) if isinstance(loop, affine.For) else None
+    if copies < 1:
+        raise refusal(loop, what, f"there is at least one copy, not {copies}")
+    if updated is None or not isinstance(loop, affine.For):
+        reason = "parts have copies of one array, of a known shape, whose elements all iterations update in one way: "
+        raise refusal(loop, what, f"{reason}here more goes from one iteration to another, or less")
+    if needs_reassociation(updated) and not reassociate:
+        reason = f"where each part has a copy of {name(updated.array)}, {updated.kind} is rounded in another way"
+        raise refusal(loop, what, reason, Proposal(options=(("reassociate", True), ("copies", copies))))
+    return in_private_copies(function, loop, updated, copies)
+
+
+def _chosen(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
+    """The function with a loop in parallel that chooses among its iterations; None where more is in the way."""
+    loop = verdict.loop
+    if not isinstance(loop, affine.For) or not loop.results or verdict.prevented_by or verdict.privatized:
+        return None
+    combined = [each.value for each in verdict.reductions]
+    last = loop.body[-1]
+    assert isinstance(last, affine.Yield)
+    handed = [v for v, end in zip(loop.carried, last.values, strict=True) if v is not end and v not in combined]
+    if None in combined or len(verdict.reasons) != len(handed):  # a barrier is one reason more
+        return None
+    return chosen_in_parts(function, loop, module, reassociate=reassociate)
+
+
+def _as_values_first(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
+    """The function with a loop in parallel after what it sums up, or chooses, in memory is carried in values.
+
+    None where that does not help: it is tried where nothing is in the way but sums, and variables of the function.
+    """
+    loop = verdict.loop
+    in_memory = [each for each in verdict.reductions if each.value is None]
+    variables = all(d.source.buffer.rank == 0 and d.sink.buffer.rank == 0 for d in verdict.prevented_by)
+    rounds = any(each.needs_reassociation for each in in_memory) and not reassociate
+    if not isinstance(loop, affine.For) or rounds or not variables or not (in_memory or verdict.prevented_by):
+        return None
+    with suppress(IllegalTransform):
+        carried = scalar_replace(function, loop.iv, module=module)
+        around = None if module is None else instead(module, function, carried)
+        again = of_loop(Dependences(carried, around), loop.iv)
+        if again is not None and not any(each.value is None for each in again.reductions) and not again.prevented_by:
+            return parallelize(carried, loop.iv, module=around, reassociate=reassociate)
+    return None
 
 
 def obstacle(verdict: Parallelism) -> str | None:
@@ -167,6 +239,10 @@ def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Depe
 def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: bool) -> Iterator[Proposal]:
     """What may help: sums carried as values, own buffers; other loops of the nest; or, of two, those of a wavefront."""
     loop, function = verdict.loop, dependences.accesses.function
+    if verdict.prevented_by and isinstance(loop, affine.For):
+        updated = updated_of(function, loop, dependences.accesses.module)
+        if updated is not None and (reassociate or not needs_reassociation(updated)):
+            yield Proposal(options=(("copies", USUAL_COPIES),))
     as_values = list(_as_values(verdict))
     rounds = any(each.needs_reassociation for each in verdict.reductions)
     if verdict.privatized:
@@ -198,10 +274,12 @@ def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: boo
 
 
 def _as_values(verdict: Parallelism) -> Iterator[Proposal]:
-    """That sums in memory are carried as values."""
+    """That sums in memory, which would be carried as values, may be rounded in another way; or that they are first."""
     in_memory = [each for each in verdict.reductions if each.value is None]
     if in_memory and isinstance(verdict.loop, affine.For | scf.For):
         options = (("reassociate", True),) * any(each.needs_reassociation for each in in_memory)
+        if options and isinstance(verdict.loop, affine.For):
+            yield Proposal(options=options)
         yield Proposal((Step("scalar_replace", (verdict.iv,)),), options)
 
 

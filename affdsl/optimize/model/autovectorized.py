@@ -38,6 +38,8 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
         return 1
     if not all(map(_is_reduced, loop.carried, _yielded(loop, of))) or _is_carried(loop, known):
         return 1
+    if _is_scan(loop, known):
+        return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
     if not _lie_together(plain, loop, of) or _wait(plain, loop, of, lanes):
         return 1
@@ -120,6 +122,25 @@ def _is_carried(loop: affine.For, known: set[Value]) -> bool:
         if any(each.memref in kept and each.memref not in written for each in loads):
             return True
     return False
+
+
+def _is_scan(loop: affine.For, known: set[Value]) -> bool:
+    """Whether an element is stored of what an iteration has been handed by the one before."""
+    ops = [*walk(loop)]
+    kept = known.intersection(op.memref for op in ops if isinstance(op, affine.Store))
+    handed, written = set(loop.carried), set[Value]()
+    for op in ops:
+        if isinstance(op, affine.Store):
+            written.add(op.memref)
+        elif isinstance(op, affine.Load) and op.memref in kept and op.memref not in written:
+            handed.add(op.memref)  # what it is later comes of what it was, if something does
+    for op in loop.body:
+        if handed.intersection(op.reads()) and not isinstance(op, affine.Load | affine.Store):
+            handed.update(op.defines())
+        elif isinstance(op, affine.Load) and op.memref in handed:
+            handed.add(op.result)
+    stores = [op for op in ops if isinstance(op, affine.Store) and op.memref not in known]
+    return any(op.value in handed and any(loop.iv in e.values() for e in op.index) for op in stores)
 
 
 def _lie_together(plain: Sequence[affine.Load | affine.Store], loop: affine.For, of: Iterations) -> bool:

@@ -239,6 +239,14 @@ def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -
     return bool(how) and all(each.way != "row" for each in how)
 
 
+def keeps_elements(function: Func, iv: Value, module: Module | None = None) -> bool:
+    """Whether a loop stores elements one behind the other, and counts them by a number that it carries."""
+    loop = loop_of(function, iv, "vectorize")
+    _, loop, dependences = _prepared(function, loop, 2, module, reassociate=False)
+    how = ways(loop, dependences, reassociate=False)
+    return any(each.way == "packed" for each in how) and all(each.way != "row" for each in how)
+
+
 def _prepared(
     function: Func, loop: affine.For, width: int, module: Module | None, *, reassociate: bool
 ) -> tuple[Func, affine.For, Dependences]:

@@ -30,7 +30,8 @@ from affdsl.passes.transforms.vectorize.choices import (
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
-from affdsl.passes.transforms.vectorize.scans import scanned, scans
+from affdsl.passes.transforms.vectorize.packed import counted_on, packing_of, store_packed
+from affdsl.passes.transforms.vectorize.scans import LEAST_LANES, scanned, scans
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
 from affdsl.passes.transforms.vectorize.units import one_by_one
 from affdsl.passes.transforms.vectorize.varying import Varying
@@ -48,10 +49,10 @@ class Carried(FrozenValue):
     `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,
     and `any` so that it does not matter which one of equal numbers; `set` becomes what is the same in all iterations,
     where the condition of `choice` holds in one; `late` is chosen, and computed after the loop of the number of the
-    iteration; `row` goes from lane to lane.
+    iteration; `packed` counts what is kept (see `packed.py`); `row` goes from lane to lane.
     """
 
-    way: Literal["same", "all", "best", "any", "set", "late", "row"]
+    way: Literal["same", "all", "best", "any", "set", "late", "packed", "row"]
     kind: str = ""
     choice: Choice | None = None
 
@@ -107,6 +108,9 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
             found.append(Carried("all", reduction.kind))
         else:
             found.append(Carried("row"))
+    for k in range(len(loop.carried)):
+        if found[k].way == "row" and packing_of(loop, k) is not None:
+            found[k] = Carried("packed")
     for choice in choices(loop, in_a_row(loop, found)):
         exact = reassociate or choice.kind == "cmpi"  # of floats, 0 and -0 are equal and not the same
         way: Literal["any", "best"] = "any" if exact and choice.values == (choice.key,) else "best"
@@ -347,11 +351,16 @@ def _body(
     alone = {op for unit in started.values() for op in unit}
     elsewhere = {op for count in counts.values() for op in count.ops}
     elsewhere.update(op for choice in _choices_of(how, "set") for op in selects_of(loop, choice))
+    packed = {k: packing_of(loop, k) for k, each in enumerate(how) if each.way == "packed"}
+    packings = [each for each in packed.values() if each is not None]
+    elsewhere.update(op for packing in packings for op in packing.ops)
     elsewhere.update(_computed_late(loop, how, elsewhere))
     for op in loop.body:
         if op in elsewhere:
             continue
-        if op in started:
+        if any(op is packing.branch for packing in packings):
+            store_packed(at, [packing for packing in packings if packing.branch is op])
+        elif op in started:
             one_by_one(at, started[op])
         elif op in narrow:
             add_narrow(at, *narrow[op])
@@ -369,6 +378,8 @@ def _body(
     for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
         if k in counts:
             found.append(counted(at, counts[k], new))
+        elif (packing := packed.get(k)) is not None:
+            found.append(counted_on(at, packing))
         elif each.way in ("all", "best", "any"):
             made = at.vector(value)
             is_whole = at.mask is None or any(value in op.defines() for op in narrow)
@@ -433,7 +444,9 @@ def _lane_after_lane(
     """
     ends: dict[Value, Value] = {}
     if at.mask is None:
-        for scan in scans(at.loop, chain, row) if reassociate else ():
+        for scan in scans(at.loop, chain, row):
+            if not reassociate if scan.needs_reassociation else at.width < LEAST_LANES:
+                continue
             ends[scan.carried] = scanned(at, scan)
             chain = [op for op in chain if op not in scan.steps]
         ends |= _shifted(at, chain, {v: value for v, value in row.items() if v not in ends})

@@ -204,13 +204,13 @@ def best_of_lanes(
         halves = [[_part(v, at, width) for v in vectors] for at in (0, width)]
         made += [op for half in halves for op in half]
         first, second = ([op.result for op in half] for half in halves)
-        ops, vectors = _better(choice, key, first, second)
+        ops, vectors = better(choice, key, first, second)
         made += ops
     ops, lanes = lanes_of(vectors, width)
     made += ops
     best = lanes[0]
     for found in lanes[1:]:
-        ops, best = _better(choice, key, best, found)
+        ops, best = better(choice, key, best, found)
         made += ops
     defined = dict(zip(best, results, strict=True))
     return [with_fields(op, result=defined[v]) if (v := next(op.defines())) in defined else op for op in made]
@@ -227,7 +227,7 @@ def _width(value: Value) -> int:
     return value.type.shape[0]
 
 
-def _better(
+def better(
     choice: Choice, key: int | None, best: Sequence[Value], found: Sequence[Value]
 ) -> tuple[list[Op], list[Value]]:
     """The better one of two, or of each two in vectors of them: what computes it, and its values."""

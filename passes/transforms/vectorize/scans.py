@@ -1,7 +1,8 @@
-"""Scans: a float that a loop carries and adds to, or multiplies, in each iteration, in all lanes at once.
+"""Scans: a number that a loop carries and adds to each time, or a float that it multiplies, in all lanes at once.
 
-Vectors of which not all lanes run have none. A scan pays since a sum of floats takes several cycles, which the next
-one waits for. Of integers and maxima, scans gained nothing or lost where they were measured: they go lane after lane.
+Vectors of which not all lanes run have none. A scan of floats pays since a sum of them takes several cycles, which the
+next one waits for; one of integers, which is exact, since a register has many of them: from 8 lanes on. Products of
+integers and maxima go lane after lane: of them scans gained nothing or lost where they were measured.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType
+from affdsl.ir.types import FloatType, IntegerType
 from affdsl.passes.analysis.combining import COMBINERS
 from affdsl.passes.analysis.reduction import ROUNDED
 from affdsl.passes.transforms.vectorize.branches import neutral_of
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 
+KINDS = ROUNDED | {"addi"}
+LEAST_LANES = 8
+"""In fewer lanes a scan of integers is no faster than one addition after the other."""
+
 
 class Scan(FrozenValue):
-    """A float that each iteration combines with others, while something sees what it is then.
+    """A number that each iteration combines with others, while something sees what it is then.
 
     Attributes
     ----------
     kind
-        How: "addf" or "mulf".
+        How: "addf", "mulf" or "addi".
     carried, result
         The number at the beginning of an iteration, and what it is at the end.
     steps
@@ -41,9 +46,14 @@ class Scan(FrozenValue):
     steps: tuple[arith.Binary, ...]
     others: tuple[Value, ...]
 
+    @property
+    def needs_reassociation(self) -> bool:
+        """Whether lanes are rounded in another way than one after the other."""
+        return self.kind in ROUNDED
+
 
 def scans(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value]) -> tuple[Scan, ...]:
-    """Those of the numbers that go from iteration to iteration which scans make, rounded in another order.
+    """Those of the numbers that go from iteration to iteration which scans make; floats are rounded in another order.
 
     Parameters
     ----------
@@ -57,7 +67,7 @@ def scans(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value]) -> 
 
 
 def _scan(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value], carried: Value) -> Scan | None:
-    if not isinstance(carried.type, FloatType):
+    if not isinstance(carried.type, FloatType | IntegerType):
         return None
     makers = {v: op for op in chain for v in op.defines()}
     value, kinds = row[carried], set[str]()
@@ -77,7 +87,7 @@ def _scan(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value], car
         (value,) = before
     between = {step.result for step in steps[:-1]}
     used = [v for op in loop.body for each in walk(op) for v in each.mentions() if v in between]
-    if len(kinds) != 1 or not ROUNDED.issuperset(kinds) or len(used) > len(between):
+    if len(kinds) != 1 or not KINDS.issuperset(kinds) or len(used) > len(between):
         return None
     return Scan(kinds.pop(), carried, row[carried], tuple(steps), tuple(others))
 

@@ -131,7 +131,6 @@ cannot make i parallel
     ),
     "a time loop": ("t", "legal: parallelize(func, j)"),
     "a recurrence": ("i", "%t of one iteration is used in the next, and not only combined"),
-    "a sum in memory": ("i", "cannot make i parallel\n    all iterations update the same elements of I, by addi"),
     "one array for all": (
         "i",
         "iterations store to the same elements of B, and the last one's are what the caller gets: let each store to",

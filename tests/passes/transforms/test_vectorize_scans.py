@@ -317,3 +317,64 @@ def test_in_c():
         np.testing.assert_allclose(after, np.cumsum(x), rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(before[1:], after[:-1])
         np.testing.assert_array_equal(mean, after / n)
+
+
+N = af.symbols("N")
+
+
+@af.kernel
+def so_far(x: af.i32[N], y: af.i32[N], z: af.i32[N], last: af.i32[1]):
+    """After an iteration and before it, from a number that is given."""
+    s = af.var(last[0])
+    with af.for_(N) as i:
+        z[i] = s
+        s += x[i]
+        y[i] = s
+    last[0] = s
+
+
+@af.kernel
+def taken_away(x: af.i64[N], y: af.i64[N]):
+    with af.for_(1, N, 2, iter_args=[af.i64(7)]) as (i, s):
+        after = s - x[i]
+        y[i] = after
+        af.yield_(after)
+
+
+@af.kernel
+def bytes_so_far(x: af.u8[N], y: af.u8[N]):
+    with af.for_(N, iter_args=[af.u8(0)]) as (i, s):
+        after = s + x[i]
+        y[i] = after
+        af.yield_(after)
+
+
+@pytest.mark.parametrize("kernel", [so_far, taken_away, bytes_so_far], ids=lambda kernel: kernel.name)
+def test_sums_of_integers_wrap_as_ever_and_need_no_permission(kernel):
+    type = {so_far: np.int32, taken_away: np.int64, bytes_so_far: np.uint8}[kernel]
+    s = af.Schedule(kernel)
+    s = s.scalar_replace("i") if kernel is so_far else s
+    made = s.vectorize("i", 16, tail="masked").kernel()
+    assert shuffles(made.func) >= 4 + (kernel is so_far)
+    for n in (0, 1, 15, 16, 33, 70):
+        random = np.random.default_rng(n)
+        x = random.integers(np.iinfo(type).min, np.iinfo(type).max, n, type)
+        given = [x, *(np.zeros(n, type) for _ in range(2 if kernel is so_far else 1)), np.array([9], type)]
+        given = given[: len(kernel.program.parameters)]
+        wanted = [a.copy() for a in given]
+        kernel.interpret(*wanted)
+        for way in (made, made.interpret):
+            found = [a.copy() for a in given]
+            way(*found)
+            assert all((a == b).all() for a, b in zip(wanted, found, strict=True)), (n, wanted, found)
+
+
+def test_optimize_takes_scans_of_integers():
+    made = so_far.optimize("avx512", threads=1)
+    assert shuffles(made.func) >= 4
+    x = np.random.default_rng(0).integers(-100, 100, 1000).astype(np.int32)
+    y, z, last = np.zeros_like(x), np.zeros_like(x), np.zeros(1, np.int32)
+    made(x, y, z, last)
+    assert (y == x.cumsum(dtype=np.int32)).all()
+    assert (z == y - x).all()
+    assert last[0] == x.sum()
