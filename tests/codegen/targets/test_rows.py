@@ -80,6 +80,8 @@ def body(stem, element, lanes):
             return f"*found = {name}(v, w, {order});"
         case "masked":
             return f"{'*found = ' * (stem == 'masked_load')}{name}(at, &m, &v);"
+        case "compressed":
+            return f"{name}(at, &m, &v);"
         case "stored":
             which = f"for (int k = 0; k < {lanes}; ++k)\n        which |= (uint64_t)(m[k] != 0) << k;"
             return f"uint64_t which = 0;\n    {which}\n    {name}(at, which, &v);"
@@ -260,8 +262,8 @@ def test_each_instruction_set_is_the_one_that_is_compiled_for():
 def test_rows_are_of_the_width_of_a_register():
     for target in TARGETS:
         assert target.rows
-        for _, element, lanes in target.rows:
-            assert int(element[1:]) * lanes in (128, 256, 512)
+        for stem, element, lanes in target.rows:
+            assert int(element[1:]) * lanes in (128, 256, 512, 64 * stem.startswith("short_"))
             assert target.is_scalable or int(element[1:]) * lanes <= target.width
 
 
