@@ -334,6 +334,8 @@ class Family(Kernel[P, R]):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        no_nans: bool = False,
+        no_signed_zeros: bool = False,
         sizes: Mapping[str, int] | None = None,
         tune: bool | Mapping[str, int] = False,
         validate: bool = False,
@@ -344,7 +346,8 @@ class Family(Kernel[P, R]):
         return self._derived(
             lambda kernel: kernel.optimize(
                 target, threads=threads, contract=contract, reassociate=reassociate, reciprocal=reciprocal,
-                approximate=approximate, sizes=sizes, tune=tune, validate=validate,
+                approximate=approximate, no_nans=no_nans, no_signed_zeros=no_signed_zeros, sizes=sizes, tune=tune,
+                validate=validate,
             ),
             at_once=False,
         )  # fmt: skip

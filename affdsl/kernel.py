@@ -492,6 +492,8 @@ class Kernel(_Called[P, R]):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        no_nans: bool = False,
+        no_signed_zeros: bool = False,
         sizes: Mapping[str, int] | None = None,
         tune: bool | Mapping[str, int] = False,
         validate: bool = False,
@@ -515,6 +517,10 @@ class Kernel(_Called[P, R]):
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials, logarithms, sines and cosines.
+        no_nans, no_signed_zeros
+            What minima and maxima need not care for: if an operand of `af.min` or `af.max` is NaN, the result may be
+            any number; which of 0 and -0 it is does not matter. With both, they are one instruction. With the second
+            alone NaN is still told; the first alone changes nothing, since zeros take as long.
         sizes
             The sizes that calls have, by name, as `{"N": 1000}`; `{}` where the kernel has none. The result is timed
             for them beside the loops as written, on arrays made for that, and these stay if they are faster. It takes
@@ -556,6 +562,8 @@ class Kernel(_Called[P, R]):
             reassociate=reassociate,
             reciprocal=reciprocal,
             approximate=approximate,
+            no_nans=no_nans,
+            no_signed_zeros=no_signed_zeros,
             sizes=sizes,
             tune=tune,
             validate=validate,

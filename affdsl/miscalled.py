@@ -12,6 +12,8 @@ PERMISSIONS = {
     "reassociate": "sums in another order",
     "reciprocal": "factors for divisors",
     "approximate": "polynomials for exponentials, logarithms, sines and cosines",
+    "no_nans": "minima and maxima that need not care for NaN",
+    "no_signed_zeros": "minima and maxima that may be either of two zeros",
 }
 """What may be allowed to round in another way, by the names of the arguments that allow it."""
 _FAST = ("fastmath", "fast_math", "fast", "ffast_math", "unsafe_math", "associative_math")

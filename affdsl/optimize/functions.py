@@ -26,6 +26,8 @@ def affdsl_optimize(
     reassociate: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
+    no_nans: bool = False,
+    no_signed_zeros: bool = False,
     context: Module | None = None,
 ) -> Module:
     """The same program with the loops of each function tiled, packed, on vectors and on threads, where that pays.
@@ -36,8 +38,8 @@ def affdsl_optimize(
         The vector registers: "native" for those of this machine, or the name of an instruction set.
     threads
         How many threads there are; 0 is as many as this process may use, and 1 leaves loops sequential.
-    contract, reassociate, reciprocal, approximate
-        What may round in another way, as `Kernel.optimize` takes it.
+    contract, reassociate, reciprocal, approximate, no_nans, no_signed_zeros
+        What may come out in another way, as `Kernel.optimize` takes it.
     context
         What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
         stands around it.
@@ -59,7 +61,7 @@ def affdsl_optimize(
     if target not in known:
         listed = f"it is one of {', '.join(known)}{nearest(target, [*known])}"
         raise OptionError(f"affdsl-optimize: option target '{target}' is unknown; {listed}")
-    allowed = (contract, reassociate, reciprocal, approximate)
+    allowed = (contract, reassociate, reciprocal, approximate, no_nans, no_signed_zeros)
     options = Options(known[target], threads or available_threads(), *allowed)
     around = module if context is None else context
     body = tuple(optimized(op, around, options) if isinstance(op, Func) else op for op in module.body)

@@ -22,13 +22,16 @@ def optimized(
     reassociate: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
+    no_nans: bool = False,
+    no_signed_zeros: bool = False,
     sizes: Mapping[str, int] | None = None,
     tune: bool | Mapping[str, int] = False,
     validate: bool = False,
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
     threads = available_threads() if threads is None else threads
-    options = Options(named_target(target), threads, contract, reassociate, reciprocal, approximate)
+    allowed = (contract, reassociate, reciprocal, approximate, no_nans, no_signed_zeros)
+    options = Options(named_target(target), threads, *allowed)
     if sizes is not None and tune is not False:
         what = f"cannot optimize {kernel.name} for sizes and tune it"
         raise problem(ProgramError, what, "give the sizes as tune={...}: the loops as written are timed then, too")

@@ -128,7 +128,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     rest = [row for row in outermost if row.location not in stencils]
     for row in rest:
         for verb, kind in _rounding(options):
-            for name in names_in(s, row.names[0]) if verb == "reciprocal" else _fused_in(s, row.names[0]):
+            for name in _rounded_in(verb, s, row.names[0]):
                 s = _rounded(s, verb, name, kind, options)
     return s, with_hints(told(notes, source), written, s, kept | straight, source, options)
 
@@ -157,6 +157,16 @@ def _run_once(s: Schedule) -> Iterator[str]:
             runs_once = span.is_constant and 0 < span.constant <= op.step
             if runs_once and any(isinstance(each, affine.Access) for each in walk(op)):
                 yield named[op.iv]
+
+
+def _rounded_in(verb: str, s: Schedule, root: str) -> Sequence[str]:
+    """The loops, inside of an outermost one, that a step which rounds in another way is taken for."""
+    match verb:
+        case "reciprocal":
+            return names_in(s, root)
+        case "contract":
+            return _fused_in(s, root)
+    return (root,)
 
 
 def _fused_in(s: Schedule, root: str) -> list[str]:
@@ -206,6 +216,8 @@ def _ways_to_round(verb: str, options: Options) -> Iterator[Sequence[tuple[str, 
     """The steps to take, or others where one of these is refused: what is divided by may be loaded before the loop."""
     if verb == "contract" and options.reassociate:
         yield [(verb, {"reassociate": True})]
+    elif verb == "extremes":
+        yield [(verb, {"no_nans": options.no_nans, "no_signed_zeros": True})]
     else:
         yield [(verb, {})]
     if verb == "reciprocal":
@@ -312,6 +324,8 @@ def _rounding(options: Options) -> Iterator[tuple[str, str]]:
         yield "reciprocal", "divf"
     if options.contract and options.target.has_fma:
         yield "contract", "mulf"
+    if options.no_signed_zeros:
+        yield from (("extremes", kind) for kind in ("maximumf", "minimumf", "maxnumf", "minnumf"))
 
 
 def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[Note]:

@@ -26,6 +26,8 @@ class Options(FrozenValue):
         How many threads there are; 1 leaves all loops sequential.
     contract, reassociate, reciprocal, approximate
         What may round in another way, as the steps of these names have it.
+    no_nans, no_signed_zeros
+        What minima and maxima need not care for, as the step `extremes` has it.
     choices
         The numbers that recipes choose.
     """
@@ -36,6 +38,8 @@ class Options(FrozenValue):
     reassociate: bool = False
     reciprocal: bool = False
     approximate: bool = False
+    no_nans: bool = False
+    no_signed_zeros: bool = False
     choices: Choices = field(default_factory=Choices)
 
     @property

@@ -45,6 +45,7 @@ def key_of(kernel: Kernel, options: Options, sizes: Mapping[str, int] | None) ->
     """
     target = options.target
     allowed = [options.contract, options.reassociate, options.reciprocal, options.approximate]
+    allowed += [options.no_nans, options.no_signed_zeros]
     how = [
         target.name,
         target.width,

@@ -114,4 +114,6 @@ def usual_options(threads: int, allowed: Collection[str]) -> Options:
         reassociate="reassociate" in allowed,
         reciprocal="reciprocal" in allowed,
         approximate="approximate" in allowed,
+        no_nans="no_nans" in allowed,
+        no_signed_zeros="no_signed_zeros" in allowed,
     )

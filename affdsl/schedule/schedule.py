@@ -282,6 +282,18 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("reciprocal", loop)
 
+    def extremes(self, loop: str, *, no_nans: bool = False, no_signed_zeros: bool = False) -> Self:
+        """Let minima and maxima of a loop be a comparison and a choice, where some numbers do not come or matter.
+
+        Parameters
+        ----------
+        no_nans
+            No operand is NaN: if one is, the result may be any number.
+        no_signed_zeros
+            Which of 0 and -0 is the result does not matter. If it does, nothing is simpler, and the step is refused.
+        """
+        return self._take("extremes", loop, no_nans=no_nans, no_signed_zeros=no_signed_zeros)
+
     def register_tile(
         self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False, grid: bool = False
     ) -> Self:
@@ -771,7 +783,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")
 
 
-_ROUNDING = ("contract", "approximate", "reciprocal")
+_ROUNDING = ("contract", "approximate", "reciprocal", "extremes")
 """The steps after which results are rounded in another way."""
 _NOT_YET = ("optimize", "optimise", "tune")
 _CALLED_HERE = {

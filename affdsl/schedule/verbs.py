@@ -276,6 +276,7 @@ VERBS: Mapping[str, Verb] = {
     "contract": Verb(_of_loop("contract", any=True)),
     "approximate": Verb(_of_loop("approximate", any=True)),
     "reciprocal": Verb(_of_loop("reciprocal", any=True)),
+    "extremes": Verb(_of_loop("extremes", any=True)),
     "normalize": Verb(_of_loop("normalize")),
     "reroll": Verb(_of_loop("reroll")),
     "make_perfect": Verb(_of_pair("make_perfect")),

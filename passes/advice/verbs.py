@@ -18,6 +18,7 @@ from affdsl.passes.transforms.demote import demote
 from affdsl.passes.transforms.displace import displace
 from affdsl.passes.transforms.distribute import distribute
 from affdsl.passes.transforms.expand import expand
+from affdsl.passes.transforms.extremes import extremes
 from affdsl.passes.transforms.fold import fold
 from affdsl.passes.transforms.fuse.compute_at import compute_at
 from affdsl.passes.transforms.fuse.inline import inline
@@ -59,10 +60,11 @@ Verb = Callable[..., Func]
 VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
-        align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, fold, fuse,
-        hoist, index_set_split, inline, interchange, load_ahead, make_perfect, merge, normalize, pad, parallelize, peel,
-        permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reroll, reverse, scalar_replace,
-        shift, sink, skew, slp, specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch,
+        align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, extremes,
+        fold, fuse, hoist, index_set_split, inline, interchange, load_ahead, make_perfect, merge, normalize, pad,
+        parallelize, peel, permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reroll,
+        reverse, scalar_replace, shift, sink, skew, slp, specialize, splice, stream, strip_mine, tile,
+        unroll, unroll_full, unroll_jam, unswitch,
         vectorize,
     )
 }  # fmt: skip

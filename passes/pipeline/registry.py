@@ -193,6 +193,8 @@ PASSES: tuple[Pass, ...] = (
           Option("reassociate", "bool", False, "Make sums in another order"),
           Option("reciprocal", "bool", False, "Multiply by factors instead of dividing by what loops do not change"),
           Option("approximate", "bool", False, "Compute exp, log, sin, cos and others by polynomials, to 3 ulp"),
+          Option("no-nans", "bool", False, "Minima and maxima need not care for NaN"),
+          Option("no-signed-zeros", "bool", False, "Minima and maxima may be either of 0 and -0"),
           Option("target", "text", "native", "The vector registers: of this machine, or as avx2"),
           Option("threads", "uint", 0, "How many threads there are; 0 is as many as may be used here")),
          sees_around=True),
