@@ -107,7 +107,7 @@ def test_it_is_a_pass_like_others(cli):
         ("contract=maybe", "for the option contract: 'maybe'"),
         (
             "recipes=all",
-            "no such option recipes; it takes contract, reassociate, reciprocal, approximate, no-nans, no-signed-zeros, ",
+            "no such option recipes; it takes contract, reassociate, reciprocal, approximate, no-nans, no-signed-zeros",
         ),
     ],
 )
