@@ -10,6 +10,7 @@ from affdsl.codegen.c.expressions import Code, negate
 from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
 from affdsl.codegen.c.narrow_floats import computed_lanes
 from affdsl.codegen.c.products import rounded_apart
+from affdsl.codegen.c.restarts import is_masked
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
@@ -76,6 +77,8 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
         case arith.Cast():
             source, target = lane_type(op.operand), lane_type(op.result)
             return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
+        case arith.Select() if is_masked(op):
+            return tables.masked(lane_type(op.result), value(op.condition), value(op.if_true))
         case arith.Select():
             of = op.result.type if isinstance(op.result.type, ComplexType) else lane_type(op.result)
             return tables.select(of, value(op.condition), value(op.if_true), value(op.if_false))

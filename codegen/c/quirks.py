@@ -182,6 +182,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "one of twelve sums in registers lies on the stack: what masks of edges are made of stays in registers",
         "whole tiles are said to be likely", "codegen/c/branches.py", gcc=(12, 12),
     ),
+    "restarts_masked": Quirk(
+        "slow", "a counter goes on or begins anew by a branch, which nobody can foresee where data decides",
+        "a mask of the condition", "codegen/c/restarts.py", gcc=(12, 12),
+    ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(
         "long", "all ways through the branches of a conversion that is copied into each lane are followed",

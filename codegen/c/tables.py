@@ -193,6 +193,11 @@ def select(type: NumberType, condition: Code, yes: Code, no: Code) -> Code:
     return cast(value_type(type), chosen) if narrow else chosen  # C computes choices in int
 
 
+def masked(type: ScalarType, condition: Code, value: Code) -> Code:
+    """value where a condition holds, and else 0, without a branch: of integers."""
+    return infix("&", value, negate(cast(value_type(type), condition)))
+
+
 def convert(
     kind: str, source: ScalarType, target: ScalarType, operand: Code, unit: Unit, rounding: str = ROUNDING[0]
 ) -> Code:
