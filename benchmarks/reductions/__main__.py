@@ -3,10 +3,11 @@
     python -m benchmarks.reductions
     python -m benchmarks.reductions --quick --threads 2 "dot product"
 
-Sums of floats may have another order here and there: `reassociate`, `-ffast-math`, `fastmath=True`. On two threads gcc
-and clang have pragmas of OpenMP, as one writes them by hand, and numba has `prange` where it knows the reduction. All
-run in turns on the same arrays; a time is the quickest tenth of the rounds, since threads wait for whatever else the
-machine does. A ratio is the time of the best peer over ours, above 1 where ours is faster.
+Sums of floats may have another order, and no number is NaN: `reassociate`, `contract`, `no_nans`, `no_signed_zeros`
+here, `-ffast-math` and `fastmath=True` there. On two threads gcc and clang have pragmas of OpenMP, as one writes them
+by hand, and numba has `prange` where it knows the reduction. All run in turns on the same arrays; a time is the quickest
+tenth of the rounds, since threads wait for whatever else the machine does. A ratio is the time of the best peer over
+ours, above 1 where ours is faster.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def measured(idiom: Idiom, threads: int, seconds: float) -> Result:
     idiom = replace(idiom, sizes={name: min(size, LONGEST[threads]) for name, size in idiom.sizes.items()})
     given, arguments, wanted = (idiom.arguments(idiom.sizes) for _ in range(3))
     idiom.reference(*wanted)
-    made = idiom.kernel.optimize(threads=threads, reassociate=True, contract=True)
+    made = idiom.kernel.optimize(threads=threads, reassociate=True, contract=True, no_nans=True, no_signed_zeros=True)
     with tempfile.TemporaryDirectory() as folder:
         calls: dict[str, Call] = {"ours": partial(made, *arguments), "numpy": partial(idiom.reference, *arguments)}
         calls |= dict(_compiled(idiom, arguments, threads, Path(folder)))
