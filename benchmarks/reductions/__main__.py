@@ -5,9 +5,9 @@
 
 Sums of floats may have another order, and no number is NaN: `reassociate`, `contract`, `no_nans`, `no_signed_zeros`
 here, `-ffast-math` and `fastmath=True` there. On two threads gcc and clang have pragmas of OpenMP, as one writes them
-by hand, and numba has `prange` where it knows the reduction. All run in turns on the same arrays; a time is the quickest
-tenth of the rounds, since threads wait for whatever else the machine does. A ratio is the time of the best peer over
-ours, above 1 where ours is faster.
+by hand, and numba has `prange` where it knows the reduction. All run in turns on the same arrays; a time is the
+quickest tenth of the rounds, since threads wait for whatever else the machine does. A ratio is the time of the best
+peer over ours, above 1 where ours is faster.
 """
 
 from __future__ import annotations
