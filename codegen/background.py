@@ -111,6 +111,7 @@ def private_folder() -> Iterator[Path]:
 def stop(*, only_own: bool = False) -> None:
     """End all that is running, or what threads that were begun here run."""
     _rounds.stopped += 1
+    _rounds.interrupted += not only_own
     for run in tuple(_runs):
         if run.is_own or not only_own:
             run.is_stopped = True
@@ -118,14 +119,22 @@ def stop(*, only_own: bool = False) -> None:
 
 
 class Lock:
-    """A lock that is open in a forked child, where a thread that held it isn't."""
+    """A lock that is open in a forked child, where a thread that held it isn't.
+
+    A thread that waits for it while all is stopped is stopped, too: it gets a KeyboardInterrupt. Else it would begin anew
+    what the one that held it was stopped in.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         _locks.add(self)
 
     def __enter__(self) -> None:
+        before = _rounds.interrupted
         self._lock.acquire()
+        if _rounds.interrupted != before:
+            self._lock.release()
+            raise KeyboardInterrupt("it was stopped while it waited")
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
@@ -144,9 +153,10 @@ class _Run:
 
 
 class _Rounds:
-    """How often all was stopped."""
+    """How often what runs was stopped: at all, and for others than the threads that were begun here."""
 
     stopped = 0
+    interrupted = 0
 
 
 class _Own(threading.local):

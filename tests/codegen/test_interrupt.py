@@ -41,15 +41,18 @@ def fill(x: af.f64[N]):
         x[i] = 1.0
 
 
+def waits(thread):
+    """Whether a thread waits for the compiler, or for a thread that does."""
+    file = os.path.basename(sys._current_frames()[thread].f_code.co_filename)
+    return file in {"selectors.py", "threading.py", "background.py"}
+
+
 def interrupt():
     """Press Ctrl-C when the main thread waits for the compiler, or for a thread that does."""
-    main, files = threading.main_thread().ident, {"selectors.py", "threading.py", "background.py"}
+    main = threading.main_thread().ident
     while not os.path.exists(os.environ["STARTED"]):
         time.sleep(0.01)
-    latest = time.monotonic() + 5  # it may wait in another file: by then it does
-    while os.path.basename(sys._current_frames()[main].f_code.co_filename) not in files:
-        if time.monotonic() > latest:
-            break
+    while not waits(main):
         time.sleep(0.01)
     time.sleep(0.1)
     os.kill(os.getpid(), signal.SIGINT)
@@ -95,7 +98,7 @@ match sys.argv[1]:
                 sys.stdout.write("stopped\\n")  # in one piece: both threads print at once
         thread = threading.Thread(target=other)
         thread.start()
-        while not os.path.exists(os.environ["STARTED"]):
+        while not os.path.exists(os.environ["STARTED"]) or not waits(thread.ident):
             time.sleep(0.01)
         hang(call)
         thread.join()
