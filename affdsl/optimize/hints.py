@@ -25,13 +25,13 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.vector import inner_loops
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.legality.words import element_in_source
+from affdsl.passes.transforms.approximate import POLYNOMIALS
 from affdsl.schedule.schedule import Schedule
 
 WORTH = 1.2
 """So many times as fast a loop should be by what is proposed."""
 SUMS = 4
 """So many vectors of a sum do not wait for each other."""
-POLYNOMIALS = ("exp", "exp2", "log", "log2", "log10", "sin", "cos")
 EXTREMES = {
     "minimumf": ("af.min", "<"),
     "maximumf": ("af.max", ">"),

@@ -15,12 +15,11 @@ from affdsl.optimize.model.compiled import stride_of
 from affdsl.passes.analysis.dependence import Dependence
 from affdsl.passes.analysis.iterations import Iterations
 from affdsl.passes.analysis.parallelism import Parallelism
+from affdsl.passes.transforms.approximate import POLYNOMIALS
 from affdsl.report.loops import SourceLoop, own_ops
 
 FAR = 8
 """An access that goes on by so many elements each iteration takes another cache line for each."""
-POLYNOMIALS = ("exp", "exp2", "log", "log2", "log10")
-"""The functions that `approximate` computes by polynomials."""
 _FAST = ("absf", "sqrt", "copysign", "floor", "ceil", "trunc", "roundeven")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui")
 

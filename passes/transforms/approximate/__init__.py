@@ -16,6 +16,9 @@ from affdsl.passes.transforms.approximate.functions import FUNCTIONS
 from affdsl.passes.transforms.approximate.maker import Maker
 from affdsl.passes.transforms.loops.nests import loop_of_any_kind
 
+POLYNOMIALS = (*FUNCTIONS, *circular.NAMES)
+"""The functions of math for which there are polynomials, in f32 and f64."""
+
 
 def approximate(function: Func, iv: Value, *, module: Module | None = None) -> Func:
     """Compute exp, exp2, log, log2, log10, sin and cos of f32 and f64, everywhere in a loop, by operations of arith.
@@ -60,9 +63,8 @@ def approximate(function: Func, iv: Value, *, module: Module | None = None) -> F
     """
     what = f"approximate functions in loop {name(iv)}"
     loop = loop_of_any_kind(function, iv, what)
-    known = (*FUNCTIONS, *circular.NAMES)
     if not any(_is_known(op) for op in walk(loop)):
-        raise refusal(loop, what, f"no {', '.join(known)} of f32 or f64 is computed in it")
+        raise refusal(loop, what, f"no {', '.join(POLYNOMIALS)} of f32 or f64 is computed in it")
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if not isinstance(op, math.Unary) or not _is_known(op):
@@ -78,7 +80,7 @@ def approximate(function: Func, iv: Value, *, module: Module | None = None) -> F
 
 
 def _is_known(op: Op) -> bool:
-    if not isinstance(op, math.Unary) or op.kind not in (*FUNCTIONS, *circular.NAMES) or circular.is_far(op):
+    if not isinstance(op, math.Unary) or op.kind not in POLYNOMIALS or circular.is_far(op):
         return False
     return _element(op.result) in FORMATS
 

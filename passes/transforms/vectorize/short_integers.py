@@ -30,11 +30,12 @@ def in_short_integers(loop: affine.For) -> affine.For:
         return loop
     makers = {v: op for op in loop.body for v in op.defines()}
     short = _short(ends, makers)
-    again = [v for v in short if not isinstance(makers[v], arith.Constant) and _is_needed_long(loop, v, short)]
+    long = _needed_long(loop, short)
+    again = [v for v in short if v in long and not isinstance(makers[v], arith.Constant)]
     computing = sum(isinstance(makers[v], arith.Binary | math.Unary | arith.Select) for v in short)
     if computing <= len(again):
         return loop
-    return with_fields(loop, body=tuple(_made(loop, short, again)))
+    return with_fields(loop, body=tuple(_made(loop, short, long)))
 
 
 def _ends(loop: affine.For) -> dict[Value, Ends]:
@@ -94,9 +95,10 @@ def _short(ends: Mapping[Value, Ends], makers: Mapping[Value, Op]) -> dict[Value
     return found
 
 
-def _is_needed_long(loop: affine.For, value: Value, short: Mapping[Value, Ends]) -> bool:
-    """Whether something reads a number that does not take one of 16 bits."""
-    return any(value in each.mentions() and not _takes(each, short) for op in loop.body for each in walk(op))
+def _needed_long(loop: affine.For, short: Mapping[Value, Ends]) -> set[Value]:
+    """What operations read that do not take numbers of 16 bits."""
+    others = [op for op in loop.body if not _takes(op, short)]
+    return {v for op in others for each in walk(op) for v in each.mentions()}
 
 
 def _takes(op: Op, short: Mapping[Value, Ends]) -> bool:
@@ -110,8 +112,8 @@ def _takes(op: Op, short: Mapping[Value, Ends]) -> bool:
     return op.kind in ("extsi", "sitofp") or (op.kind == "trunci" and op.result.type == IntegerType(8))
 
 
-def _made(loop: affine.For, short: Mapping[Value, Ends], again: Collection[Value]) -> Iterator[Op]:
-    """The body with short numbers, each of those that are needed long made so behind it."""
+def _made(loop: affine.For, short: Mapping[Value, Ends], long: Collection[Value]) -> Iterator[Op]:
+    """The body with short numbers, each of those that are needed long made so behind it, and constants in both."""
     new = {v: Value(SHORT, v.hint, v.location) for v in short}
     for op in loop.body:
         if not _takes(op, short):
@@ -120,7 +122,9 @@ def _made(loop: affine.For, short: Mapping[Value, Ends], again: Collection[Value
         found = next((v for v in op.defines() if v in new), None)
         made = substitute(op, {v: new[v] for v in op.reads() if v in new})
         yield made if found is None else with_fields(made, result=new[found])
-        if isinstance(op, arith.Constant) and _is_needed_long(loop, op.result, short):
+        if found not in long:
+            continue
+        if isinstance(op, arith.Constant):
             yield op
-        elif found is not None and found in again:
+        elif found is not None:
             yield arith.Cast(found, "extsi", new[found], location=op.location)

@@ -73,6 +73,36 @@ def test_what_fits_into_16_bits(name, cast):
     assert found[0] == found[1]
 
 
+def test_what_a_branch_reads_is_long_there():
+    """An operation in a branch was taken for one that reads the short number, of which it knew nothing."""
+    f = parse("""func.func @f(%A: memref<?xi8>, %C: memref<?xi8>, %D: memref<?xi64>, %n: index) {
+      affine.for %i = 0 to %n {
+        %c60 = arith.constant 60 : i32
+        %c200 = arith.constant 200 : i32
+        %a8 = affine.load %A[%i] : memref<?xi8>
+        %a = arith.extui %a8 : i8 to i32
+        %r = arith.addi %a, %c60 : i32
+        %s = arith.minsi %r, %c200 : i32
+        %z = arith.cmpi sgt, %s, %c60 : i32
+        scf.if %z {
+          %l = arith.extsi %r : i32 to i64
+          affine.store %l, %D[%i] : memref<?xi64>
+        }
+        %t = arith.trunci %s : i32 to i8
+        affine.store %t, %C[%i] : memref<?xi8>
+      }
+      return
+    }""").functions[0]
+    (loop,) = (op for op in walk(f) if isinstance(op, affine.For))
+    found = []
+    for each in (f, vectorize(f, loop.iv, 16, tail="masked")):
+        verify(each)
+        a, c, d = np.arange(40, dtype="u1") * 6, np.zeros(40, "u1"), np.zeros(40, "i8")
+        run(each, a.view("i1"), c.view("i1"), d, 40)
+        found.append((c.tobytes(), d.tobytes()))
+    assert found[0] == found[1]
+
+
 def test_what_would_be_made_long_again_stays():
     f = kernel("%r = arith.addi %a, %c60 : i32\n%u = arith.muli %a, %x : i32\n%v = arith.muli %r, %x : i32")
     (loop,) = (op for op in walk(f) if isinstance(op, affine.For))
