@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from copy import copy
 
-from affdsl.ir.dialects import affine, memref
-from affdsl.ir.traverse import walk
-from affdsl.optimize.nests import Nest, nests_in, unfit_where_refused
+from affdsl.ir.dialects import affine
+from affdsl.optimize.nests import Nest, nests_in, require_loop, unfit_where_refused
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 
@@ -29,8 +28,8 @@ def take(s: Schedule, root: str) -> tuple[Schedule, str, str]:
     with unfit_where_refused():
         made.coalesce(names)
     whole = made.made[0].names[0]
-    if _views(made) == _views(s):
-        raise UnfitError("it does not go over whole rows")
+    if any(isinstance(op, affine.Apply) for op in require_loop(made, whole).body):
+        raise UnfitError("it does not go over whole rows: its counters are computed")
     return made, whole, f"{' and '.join(names)} as one loop, over whole rows"
 
 
@@ -46,7 +45,3 @@ def _short(nest: Nest) -> tuple[affine.For, ...]:
             break
         at -= 1
     return nest.band[at - 1 :] if at < len(nest.band) else ()
-
-
-def _views(s: Schedule) -> int:
-    return sum(isinstance(op, memref.CollapseShape) for op in walk(s.function))

@@ -31,7 +31,7 @@ def test_what_begins_anew_is_masked(kind, start):
             x = np.random.default_rng(n).integers(0, 2, n, "i4")
             found, wanted = np.zeros(n, kind.numpy), np.zeros(n, kind.numpy)
             made(x, found)
-            run(kernel.func, n, x, wanted) if kernel.func.args[0].hint == "N" else run(kernel.func, x, wanted, n)
+            run(kernel.func, n, x, wanted)
             assert found.tobytes() == wanted.tobytes()
 
 
