@@ -9,7 +9,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, vector
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.traverse import map_blocks, walk, with_fields
+from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependence, Dependences
@@ -21,7 +21,7 @@ from affdsl.passes.legality.running import peeled_first, so_that_it_runs
 from affdsl.passes.legality.words import access_name, accessed_element, explained, name
 from affdsl.passes.transforms.hoist import may_meet
 from affdsl.passes.transforms.loops.nests import loop_of
-from affdsl.passes.transforms.loops.pieces import split_body
+from affdsl.passes.transforms.loops.pieces import block_around, split_body, with_block
 
 _LOADS = (affine.Load, affine.VectorLoad, memref.Load, vector.Load)
 
@@ -68,7 +68,7 @@ def sink(function: func.Func, iv: Value, *, module: func.Module | None = None) -
     """
     what = f"sink anything into loop {name(iv)}"
     loop = loop_of(function, iv, what)
-    block = _block_of(function, loop)
+    block = block_around(function, loop)
     place = block.index(loop)
     motion = _Motion(function, module)
     moved: dict[Op, None] = {}
@@ -95,7 +95,7 @@ def sink(function: func.Func, iv: Value, *, module: func.Module | None = None) -
         reason = "\n".join(reasons) or "it uses no result of what stands before it in its block"
         raise motion.refused(loop, what, reason)
     new = with_fields(loop, body=(*reversed(moved), *loop.body))
-    return _with_block(function, block, (*(op for op in block[:place] if op not in moved), new, *block[place + 1 :]))
+    return with_block(function, block, (*(op for op in block[:place] if op not in moved), new, *block[place + 1 :]))
 
 
 def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: func.Module | None = None) -> func.Func:
@@ -184,7 +184,7 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
         *_only_at(loop, after, loop.upper, loop.step, what),
     )
     perfect = with_fields(loop, body=guarded)
-    return _with_block(function, around.body, (perfect,))
+    return with_block(function, around.body, (perfect,))
 
 
 def _instead(function: func.Func, outer: affine.For, inner: affine.For) -> Iterator[Proposal]:
@@ -290,22 +290,6 @@ def _is_inside(inner: Op, outer: Op) -> bool:
 def _used(block: Sequence[Op]) -> set[Value]:
     """What some operations and their blocks read, or mention."""
     return {v for op in block for inner in walk(op) for v in inner.mentions()}
-
-
-def _block_of(function: func.Func, loop: Op) -> Block:
-    return next(block for op in walk(function) for block in op.blocks() if any(loop is each for each in block))
-
-
-def _with_block(function: func.Func, old: Block, new: Block) -> func.Func:
-    """The function with other operations in the place of one of its blocks."""
-
-    def on_block(block: Block) -> Block:
-        if block is old:
-            return new
-        changed = tuple(map_blocks(op, on_block) for op in block)
-        return block if all(a is b for a, b in zip(changed, block, strict=True)) else changed
-
-    return map_blocks(function, on_block)
 
 
 def _named(op: Op) -> str:

@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone, clone_block, rewrite, walk, with_fields
+from affdsl.ir.traverse import clone, clone_block, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 
 Bounds = Applied | tuple[Affine, ...]
@@ -33,6 +33,23 @@ def with_loop(func: Func, loop: Op, new: Iterable[Op], replaced: Mapping[Value, 
     """func with other operations in the place of one, whose results are read as `replaced` says."""
     made = rewrite(func, lambda op: new if op is loop else None)
     return renamed(made, replaced) if replaced else made
+
+
+def block_around(function: Func, op: Op) -> Block:
+    """The block in which an operation of the function stands."""
+    return next(block for each in walk(function) for block in each.blocks() if any(op is found for found in block))
+
+
+def with_block(function: Func, old: Block, new: Block) -> Func:
+    """The function with other operations in the place of one of its blocks."""
+
+    def on_block(block: Block) -> Block:
+        if block is old:
+            return new
+        changed = tuple(map_blocks(op, on_block) for op in block)
+        return block if all(a is b for a, b in zip(changed, block, strict=True)) else changed
+
+    return map_blocks(function, on_block)
 
 
 def in_pieces(loop: affine.For, pieces: Sequence[Piece], kept: int = 0) -> list[affine.For]:

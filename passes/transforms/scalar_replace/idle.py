@@ -7,8 +7,10 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import map_blocks, walk
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
+from affdsl.passes.transforms.loops.nests import any_loop_of
+from affdsl.passes.transforms.loops.pieces import block_around, with_block
 
 
 def without_idle_variables(function: Func, iv: Value) -> Func:
@@ -18,30 +20,12 @@ def without_idle_variables(function: Func, iv: Value) -> Func:
 
     It is the same object where there are none.
     """
-    block = _block_of(function, iv)
+    block = block_around(function, any_loop_of(function, iv, "look for idle variables"))
     made, known = _forwarded(block, iv)
     kept = _needed(made)
     if len(kept) == len(block):
         return function
-    return renamed(_with_block(function, block, kept), known)
-
-
-def _block_of(function: Func, iv: Value) -> Block:
-    """The block in which a loop stands."""
-    blocks = (block for op in walk(function) for block in op.blocks())
-    return next((block for block in blocks if any(iv in op.binds() for op in block)), ())
-
-
-def _with_block(function: Func, old: Block, new: Block) -> Func:
-    """The function with another block in place of one of its own."""
-
-    def inside(block: Block) -> Block:
-        if block is old:
-            return new
-        made = tuple(map_blocks(op, inside) for op in block)
-        return block if all(a is b for a, b in zip(block, made, strict=True)) else made
-
-    return map_blocks(function, inside)
+    return renamed(with_block(function, block, kept), known)
 
 
 def _variables(block: Block) -> set[Value]:
