@@ -6,10 +6,10 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.codegen.c.vector_helpers import TARGETS
-from affdsl.ir.dialects import affine, vector
+from affdsl.ir.dialects import vector
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
-from affdsl.optimize.nests import Nest, bits_in_register, loop_called, nest_called, unfit_where_refused
+from affdsl.optimize.nests import Nest, bits_in_register, loop_called, nest_called, require_loop, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.transforms.vectorize import keeps_elements
@@ -43,17 +43,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError("a register has no two of its numbers")
     with unfit_where_refused():
         made.vectorize(name, lanes, tail=options.tail)
-    stores = [op for op in walk(_require(made, name)) if isinstance(op, vector.CompressStore)]
+    stores = [op for op in walk(require_loop(made, name)) if isinstance(op, vector.CompressStore)]
     if not stores or not all(_has_instruction(op, options) for op in stores):
         raise UnfitError("the target has no instruction that stores the lanes of a mask one behind the other")
     return made, f"{lanes} iterations of {name} at once, of which those that are kept are stored side by side"
-
-
-def _require(s: Schedule, name: str) -> affine.For:
-    loop = loop_called(s, name)
-    if loop is None:
-        raise UnfitError
-    return loop
 
 
 def _has_instruction(op: vector.CompressStore, options: Options) -> bool:
