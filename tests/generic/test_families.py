@@ -158,6 +158,30 @@ def test_of_any_rank():
     assert not [f for f in scale[3].check().findings if f.verdict != "proved"]
 
 
+def test_continue_ends_one_element_whatever_the_rank():
+    """Also of an array without dimensions, in another loop, which goes on."""
+
+    @af.kernel
+    def roots(x: af.f64[...], y: af.f64[...], rounds: af.i64[1]):
+        with af.for_(3):
+            with af.elements(x) as e:
+                with af.if_(x[e] < 0):
+                    af.continue_()
+                y[e] += af.sqrt(x[e])
+            rounds[0] += 1
+
+    for shape in ((), (4,), (3, 2), (2, 0, 1)):
+        x = np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1.0
+        for run in (roots, roots.interpret):
+            y, rounds = np.zeros(shape), np.zeros(1, "i8")
+            run(x, y, rounds)
+            wanted = np.zeros(shape)
+            for _ in range(3):
+                wanted[x >= 0] += np.sqrt(x[x >= 0])
+            np.testing.assert_array_equal(y, wanted)
+            assert rounds[0] == 3
+
+
 def test_calls_that_cannot_be():
     """The errors name the family where it is at fault, both arguments where two disagree, and all types."""
     axpy(1.0, ones("f8"), ones("f8"))
