@@ -171,7 +171,7 @@ def test_continue_ends_one_element_whatever_the_rank():
             rounds[0] += 1
 
     for shape in ((), (4,), (3, 2), (2, 0, 1)):
-        x = np.arange(np.prod(shape, dtype=int)).reshape(shape) - 1.0
+        x = np.arange(-1.0, np.prod(shape) - 1).reshape(shape)
         for run in (roots, roots.interpret):
             y, rounds = np.zeros(shape), np.zeros(1, "i8")
             run(x, y, rounds)
