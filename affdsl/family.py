@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -22,7 +20,7 @@ from affdsl.codegen.c.names import function_identifier
 from affdsl.codegen.c.together import emit_together
 from affdsl.codegen.errors import ArgumentError
 from affdsl.codegen.jit import signature_of
-from affdsl.dispatch import dispatcher
+from affdsl.dispatch import Called, dispatcher, key_of_calls
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
 from affdsl.explained import Explained
 from affdsl.frames import plain_tracebacks
@@ -38,6 +36,7 @@ from affdsl.lang.numpy_types import found_dtype
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program, joined, recursion
 from affdsl.lang.type_variables import DTypes, Types, listed
+from affdsl.owners import OfOwners
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.shown import Text
@@ -61,7 +60,7 @@ Step: TypeAlias = Callable[[Kernel[Any, Any]], Kernel[Any, Any]]
 
 
 @plain_tracebacks(
-    "__get__", "__getitem__", "apply", "explain", "fuse", "interpret", "optimize", "profile", "report", "specialize"
+    "__getitem__", "apply", "explain", "fuse", "interpret", "optimize", "profile", "report", "specialize"
 )  # fmt: skip
 class Family(Kernel[P, R]):
     """What `affdsl.kernel` makes of a function whose arguments are of several types, or of any rank.
@@ -117,12 +116,13 @@ class Family(Kernel[P, R]):
         self._is_closed = is_closed
         self._shown = said or shown(parameters, self.variables)
         self._making: set[tuple[int, Key]] = set()
-        self._of_owners: weakref.WeakKeyDictionary[object, dict[Key, Kernel]] = weakref.WeakKeyDictionary()
+        self._made_at: OfOwners[tuple[dict[Key, Kernel[P, R]], dict[object, Called]]] = OfOwners()
+        self._key_of = key_of_calls(parameters)
         super().__init__(
             function, namespace, owner, parameters=parameters, boundscheck=boundscheck, rounding=rounding,
             results=results, written=None if base is None else base.written,
         )  # fmt: skip
-        self._take(dispatcher(self._choice, parameters))
+        self._take(dispatcher(self._choice, parameters, self._key_of, {}))
         if base is None and not self._known and not self._awaits_owner:
             self._kernel(self._keys()[0])
 
@@ -390,7 +390,7 @@ class Family(Kernel[P, R]):
 
     def _need_one(self, advice: str) -> NoReturn:
         if self._awaits_owner:
-            assert super().program is None, "which raises"
+            raise self._without_owner()
         kernels = "several ranks" if not self.variables else "several types"
         raise problem(
             ProgramError,
@@ -417,17 +417,16 @@ class Family(Kernel[P, R]):
     def _awaits_owner(self) -> bool:
         return self._owner is None and self._is_method
 
-    def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:  # type: ignore[override]
-        """The family as a method of an object: its kernels are made for that, once."""
-        if owner is None or not self._awaits_owner:
-            return self
-        made: dict[Key, Kernel] = {}
-        with suppress(TypeError):  # the object cannot be referred to weakly or hashed: they are made each time
-            made = self._of_owners.setdefault(owner, made)
-        return Family(
-            self._function, self._namespace, owner, parameters=self._parameters, made=made,
-            boundscheck=self._boundscheck, rounding=self._rounding, results=self._results,
-        )  # fmt: skip
+    def _at(self, owner: object) -> Family[P, R]:
+        """The family, a method, of an object: this one, with the kernels that were made for the object before.
+
+        It has the object, to make more of them, and lives as long as somebody uses it.
+        """
+        known, called = self._made_at.of(owner, lambda: ({}, {}))
+        made: Family[P, R] = object.__new__(Family)
+        made.__dict__.update(self.__dict__, _owner=owner, _known=known, _making=set())
+        made._take(dispatcher(made._choice, made._parameters, made._key_of, called))
+        return made
 
     def __reduce__(self) -> str | tuple[object, ...]:
         reduced: Callable[..., str | tuple[object, ...]] = import_module("affdsl.pickles").reduced_family

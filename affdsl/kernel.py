@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
@@ -34,6 +33,7 @@ from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, made_parameters, parameters_of, trace
 from affdsl.lang.type_variables import Types
+from affdsl.owners import OfOwners
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.bounds.apart import ApartDemands
 from affdsl.passes.analysis.dependence import Dependences
@@ -265,7 +265,9 @@ class Kernel(_Called[P, R]):
         update_wrapper(self, function)
         self._function = function
         self._namespace = namespace
-        self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
+        self._declared = parameters
+        self._family: Kernel | None = None
+        self._of_owners: OfOwners[Kernel] = OfOwners()
         self._take(self._first_call)
         self._whole: Caller | None = None
         self._turned: TakeOver | None = None
@@ -351,30 +353,31 @@ class Kernel(_Called[P, R]):
     def __get__(self: Kernel[Concatenate[Any, Q], R], owner: object, kind: type | None = None) -> Kernel[Q, R]: ...
     def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:
         """The kernel as a method of an object: built for it when first used, with the object's values of that time."""
-        if owner is None or not self._awaits_owner:
-            return self
-        try:
-            found = self._bound.get(owner)
-            if found is None:
-                found = self._of(owner)
-                if found._program is not None:  # a family has the object, and would keep it from being forgotten
-                    self._bound[owner] = found
-        except TypeError:  # the object cannot be referred to weakly or hashed: built anew each time
-            found = self._of(owner)
-        return found
+        return self if owner is None or not self._awaits_owner else self._at(owner)
+
+    def _at(self, owner: object) -> Kernel:
+        """The kernel, a method, of an object."""
+        if self._declared is None:  # what it was annotated with was not known where it is defined
+            self._declared = parameters_of(self._function, self._namespace, skip=1)
+            if (kind := _kind(self._declared)) is not Kernel:
+                self._family = kind(
+                    self._function, self._namespace, parameters=self._declared, boundscheck=self._boundscheck,
+                    rounding=self._rounding, results=self._results,
+                )  # fmt: skip
+        if self._family is not None:
+            return self._family._at(owner)
+        return self._of_owners.of(
+            owner,
+            lambda: Kernel(
+                self._function, self._namespace, owner, parameters=self._declared, boundscheck=self._boundscheck,
+                rounding=self._rounding, results=self._results,
+            ),
+        )  # fmt: skip
 
     @property
     def _awaits_owner(self) -> bool:
         """Whether it is a method that is not reached through an object."""
         return self._program is None
-
-    def _of(self, owner: object) -> Kernel:
-        """The kernel, a method, built for an object."""
-        parameters = parameters_of(self._function, self._namespace, skip=1)
-        return _kind(parameters)(
-            self._function, self._namespace, owner, parameters=parameters, boundscheck=self._boundscheck,
-            rounding=self._rounding, results=self._results,
-        )  # fmt: skip
 
     @property
     def name(self) -> str:
@@ -385,13 +388,17 @@ class Kernel(_Called[P, R]):
     def program(self) -> Program:
         """What tracing gave. Raises ProgramError for a method that is not reached through an object."""
         if self._program is None:
-            first = _first_argument(self._function)
-            raise problem(
-                ProgramError,
-                f"kernel {self.name} is a method: its first argument {first} has no annotation",
-                f"reach it through an object, as in thing.{self.name}(...), or annotate every argument",
-            )
+            raise self._without_owner()
         return self._program
+
+    def _without_owner(self) -> ProgramError:
+        """The error for a method that is not reached through an object."""
+        first = _first_argument(self._function)
+        return problem(
+            ProgramError,
+            f"kernel {self.name} is a method: its first argument {first} has no annotation",
+            f"reach it through an object, as in thing.{self.name}(...), or annotate every argument",
+        )
 
     @property
     def kernels(self) -> tuple[Kernel[P, R], ...]:

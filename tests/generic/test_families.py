@@ -8,6 +8,7 @@ import traceback
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -364,8 +365,11 @@ class Filter:
 class Early:
     """Its method's types are said after it."""
 
+    traced = 0
+
     @af.kernel
     def run(self, x: "Later[N]", y: "af.f64[...]"):
+        Early.traced += 1
         with af.for_(N) as i:
             x[i] += 1
 
@@ -376,7 +380,9 @@ Later = af.dtypes("Later", af.f32, af.i8)
 def test_a_method_whose_types_are_said_later():
     x, early = ones("i1"), Early()
     early.run.interpret(x, ones("f8", 2, 2))
-    assert x.tolist() == [2, 2, 2]
+    early.run.interpret(x, ones("f8", 2, 2))
+    assert x.tolist() == [3, 3, 3]
+    assert Early.traced == 1
     assert early.run["i8, 2"].name == "run_i8_2d"
     gone = weakref.ref(early)
     del early
@@ -399,6 +405,53 @@ def test_methods_are_made_for_each_object():
     del b
     gc.collect()
     assert gone() is None
+
+
+@dataclass(frozen=True)
+class Named:
+    """Objects of one name are equal, whatever else they have."""
+
+    name: str
+    by: float = field(compare=False)
+
+    @af.kernel
+    def of_one_type(self, x: af.f64[N]):
+        with af.for_(N) as i:
+            x[i] *= self.by
+
+    @af.kernel
+    def of_several(self, x: T[N]):
+        with af.for_(N) as i:
+            x[i] *= self.by
+
+
+def test_objects_that_are_equal_have_their_own_kernels():
+    for name in ("of_one_type", "of_several"):
+        x = ones("f8")
+        for thing in (Named("a", 2.0), Named("a", 3.0), Named("a", 2.0)):
+            getattr(thing, name).interpret(x)
+        assert x.tolist() == [12, 12, 12]
+    a, b = Named("a", 2.0), Named("a", 3.0)
+    assert a.of_one_type is a.of_one_type is not b.of_one_type
+
+
+def test_an_object_that_may_change_is_asked_each_time():
+    """It says so by having no hash, as dataclasses do."""
+
+    @dataclass
+    class Changing:
+        by: float
+
+        @af.kernel
+        def run(self, x: T[N]):
+            with af.for_(N) as i:
+                x[i] *= self.by
+
+    thing, x = Changing(2.0), ones("f8")
+    thing.run.interpret(x)
+    thing.by = 3.0
+    thing.run.interpret(x)
+    assert x.tolist() == [6, 6, 6]
 
 
 def test_pickles():
