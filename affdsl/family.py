@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from threading import get_ident
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -43,10 +43,9 @@ from affdsl.shown import Text
 from affdsl.signatures import P, R
 
 if TYPE_CHECKING:
-    from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.profile import Profile
-    from affdsl.signatures import Asked
+    from affdsl.signatures import Asked, Step
 
 RANKS = (1, 2, 3)
 """The ranks of which `kernels`, `c()` and `mlir()` have kernels; others are there by `kernel[4]`."""
@@ -56,11 +55,10 @@ MOST = 64
 Parameters: TypeAlias = tuple[Parameter | OpenParameter, ...]
 Key: TypeAlias = tuple[DType | int, ...]
 """The type of each variable, in their order, and the rank where there is one."""
-Step: TypeAlias = Callable[[Kernel[Any, Any]], Kernel[Any, Any]]
 
 
 @plain_tracebacks(
-    "__getitem__", "apply", "explain", "fuse", "interpret", "optimize", "profile", "report", "specialize"
+    "__getitem__", "explain", "interpret", "profile", "report"
 )  # fmt: skip
 class Family(Kernel[P, R]):
     """What `affdsl.kernel` makes of a function whose arguments are of several types, or of any rank.
@@ -137,8 +135,7 @@ class Family(Kernel[P, R]):
 
         Raises ProgramError where these are very many.
         """
-        if self._awaits_owner:
-            self._need_one("")
+        self._require_owner()
         keys = self._keys()
         if len(keys) > MOST:
             raise problem(
@@ -207,6 +204,7 @@ class Family(Kernel[P, R]):
 
     def _kernel(self, key: Key) -> Kernel[P, R]:
         """The kernel for some types, which is made when it is first asked for."""
+        self._require_owner()
         found = self._known.get(key)
         if found is not None:
             return found
@@ -262,8 +260,7 @@ class Family(Kernel[P, R]):
 
         Raises ArgumentError, or ProgramTypeError in a kernel's body, where arguments disagree.
         """
-        if self._awaits_owner:
-            self._need_one("reach it through an object")
+        self._require_owner()
         is_built = active() is not None and any(map(is_traced, (*arguments, *keywords.values())))
 
         def error(what: str) -> AffdslError:
@@ -315,8 +312,9 @@ class Family(Kernel[P, R]):
 
     # What is made of it -----------------------------------------------------------------------------------------------
 
-    def _derived(self, step: Step, *, at_once: bool = True) -> Family[P, R]:
-        """The family of what a step makes of each kernel; of one of them at once, so that mistakes are found."""
+    def _of_each(self, step: Step, *, at_once: bool = True) -> Family[P, R]:
+        """The family of what a step makes of each kernel; at once of one of them, so that mistakes are found."""
+        self._require_owner()
         made: Family[P, R] = Family(
             self._function, self._namespace, self._owner, parameters=self._parameters, base=self, step=step,
             boundscheck=self._boundscheck, rounding=self._rounding, results=self._results,
@@ -324,46 +322,6 @@ class Family(Kernel[P, R]):
         if at_once:
             made._kernel(next(iter(self._known), self._keys()[0]))
         return made
-
-    def optimize(
-        self,
-        target: str = "native",
-        *,
-        threads: int | None = None,
-        contract: bool = False,
-        reassociate: bool = False,
-        reciprocal: bool = False,
-        approximate: bool = False,
-        no_nans: bool = False,
-        no_signed_zeros: bool = False,
-        sizes: Mapping[str, int] | None = None,
-        tune: bool | Mapping[str, int] = False,
-        validate: bool = False,
-    ) -> Family[P, R]:
-        """The family of what `Kernel.optimize` makes of each kernel, when that is first needed."""
-        require: Callable[[str], object] = import_module("affdsl.optimize.optimized").named_target
-        require(target)
-        return self._derived(
-            lambda kernel: kernel.optimize(
-                target, threads=threads, contract=contract, reassociate=reassociate, reciprocal=reciprocal,
-                approximate=approximate, no_nans=no_nans, no_signed_zeros=no_signed_zeros, sizes=sizes, tune=tune,
-                validate=validate,
-            ),
-            at_once=False,
-        )  # fmt: skip
-
-    def specialize(self, /, **sizes: int) -> Family[P, R]:
-        """The family of the kernels for some sizes."""
-        return self._derived(lambda kernel: kernel.specialize(**sizes))
-
-    def apply(self, pipeline: str, *, validate: bool = False) -> Family[P, R]:
-        """The family of the kernels after some passes."""
-        return self._derived(lambda kernel: kernel.apply(pipeline, validate=validate))
-
-    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel[P, R]:
-        """The family of the kernels with their nests run as one."""
-        made = self._derived(lambda kernel: kernel.fuse(sizes=sizes, compute_tolerance=compute_tolerance))
-        return cast("FusedKernel[P, R]", made)
 
     # What is said of it -----------------------------------------------------------------------------------------------
 
@@ -389,8 +347,7 @@ class Family(Kernel[P, R]):
         return self._base is not None
 
     def _need_one(self, advice: str) -> NoReturn:
-        if self._awaits_owner:
-            raise self._without_owner()
+        self._require_owner()
         kernels = "several ranks" if not self.variables else "several types"
         raise problem(
             ProgramError,
@@ -414,8 +371,19 @@ class Family(Kernel[P, R]):
         return emit_together(entries, self.name, register_bits=width)
 
     @property
+    def boundscheck(self) -> bool:
+        """Whether it was asked to check every access, or a kernel that one of its kernels calls was."""
+        known = self._known if self._base is None else self._base._known
+        return self._boundscheck or any(kernel.boundscheck for kernel in known.values())
+
+    @property
     def _awaits_owner(self) -> bool:
         return self._owner is None and self._is_method
+
+    def _require_owner(self) -> None:
+        """Raise ProgramError for a method that is not reached through an object."""
+        if self._awaits_owner:
+            raise self._without_owner()
 
     def _at(self, owner: object) -> Family[P, R]:
         """The family, a method, of an object: this one, with the kernels that were made for the object before.

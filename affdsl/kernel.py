@@ -52,11 +52,12 @@ if TYPE_CHECKING:
     from affdsl.lang.specialized import Specialization
     from affdsl.passes.drawing.graph import DrawnGraph
     from affdsl.passes.drawing.iteration_space import IterationSpace
+    from affdsl.passes.pipeline.manager import Pipeline
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.assembly import Assembly
     from affdsl.seeing.profile import Profile
-    from affdsl.signatures import Asked, Computed, Numbers, Options
+    from affdsl.signatures import Asked, Computed, Numbers, Options, Step
 
 
 @overload
@@ -545,7 +546,8 @@ class Kernel(_Called[P, R]):
         ScheduleError
             For a target that nobody knows.
         ProgramError
-            If it is to be timed, and cannot be on arrays that are made for it, or not with these sizes.
+            For another option that is none; if it is to be timed, and cannot be on arrays that are made for it, or not
+            with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -560,11 +562,10 @@ class Kernel(_Called[P, R]):
         if target == "native":
             import_module("affdsl.codegen.ahead").begin()
         with uncollected():
-            found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimized").optimized
-        return found(
-            self,
-            target=target,
-            threads=threads,
+            found: Callable[..., Step] = import_module("affdsl.optimize.optimized").optimizing
+        step = found(
+            target,
+            threads,
             contract=contract,
             reassociate=reassociate,
             reciprocal=reciprocal,
@@ -575,6 +576,7 @@ class Kernel(_Called[P, R]):
             tune=tune,
             validate=validate,
         )
+        return self._of_each(step, at_once=False)
 
     def specialize(self, /, **sizes: int) -> Kernel[P, R]:
         """The kernel for some of its sizes: `specialize(N=1000)` has 1000 wherever this one has N.
@@ -601,8 +603,9 @@ class Kernel(_Called[P, R]):
         Traceback (most recent call last):
         affdsl.SizeError: fill: dimension 0 of argument 'x' must be 1000, got 5
         """
-        if not sizes:
-            return self
+        return self._of_each(lambda kernel: kernel._specialized(sizes)) if sizes else self
+
+    def _specialized(self, sizes: Mapping[str, int]) -> Kernel[P, R]:
         written = self._written or self
         special: Specialization = import_module("affdsl.lang.specialized").Specialization(written.program, sizes)
         made: Kernel[P, R] = Kernel(written._function, written._namespace, program=special.program)
@@ -610,6 +613,11 @@ class Kernel(_Called[P, R]):
         if self._written is None:
             return made
         return made.with_module(special.applied(self.module), schedule=self._schedule, notes=self._notes)
+
+    def _of_each(self, step: Step, *, at_once: bool = True) -> Kernel[P, R]:
+        """What a step makes of the kernel; of one for several types the kernel for what it makes of each, and of one
+        of them at once, so that mistakes are found."""
+        return step(self)
 
     @property
     def boundscheck(self) -> bool:
@@ -661,6 +669,10 @@ class Kernel(_Called[P, R]):
                 ProgramTypeError, f"apply takes the text of a pipeline, got {pipeline!r}", 'as in apply("cse")'
             )
         passes = pipeline_for_module(pipeline)
+        return self._of_each(lambda kernel: kernel._after(passes, validate=validate))
+
+    def _after(self, passes: Pipeline, *, validate: bool) -> Kernel[P, R]:
+        """The kernel after some passes."""
         if validate:
             # Few kernels are validated, and start-up need not wait for what that takes.
             validated: Callable[..., tuple[Root, object]] = import_module(
@@ -701,8 +713,9 @@ class Kernel(_Called[P, R]):
         fuse("i", "k", guarded=True)
         fold("t", 0, 2)
         """
-        fused: Callable[..., FusedKernel[P, R]] = import_module("affdsl.schedule.fusing").fused
-        return fused(self, sizes, compute_tolerance)
+        fused: Callable[..., Kernel[Any, Any]] = import_module("affdsl.schedule.fusing").fused
+        made = self._of_each(lambda kernel: fused(kernel, sizes, compute_tolerance))
+        return cast("FusedKernel[P, R]", made)
 
     def mlir(self, *, expand_math: bool = False) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.

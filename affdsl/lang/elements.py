@@ -73,7 +73,8 @@ class elements:  # noqa: N801 - reads as for_ and parallel do
         self._entered = True
         self._made_in.unentered.pop(self, None)
         base = names[0] if len(names) == 1 and names[0].isidentifier() else "e"
-        sizes = self._array.shape or (1,)  # without dimensions, too, there is an iteration for continue_() to end
+        # Without dimensions, too, there is an iteration for continue_() to end.
+        sizes: tuple[Index | int, ...] = self._array.shape or (1,)
         own = names if len(names) > 1 else [f"{base}{d}" for d in range(len(sizes))]
         with ExitStack() as loops:  # which ends those that have begun where one cannot
             found = [loops.enter_context(_Loop(size, name)) for size, name in zip(sizes, own, strict=True)]

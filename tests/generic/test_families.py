@@ -284,6 +284,9 @@ def test_families_of_families():
     assert special.written is axpy
     assert "i_tile" in axpy.apply("affine-loop-tile{tile-size=32}").mlir()
     assert "there is no target 'avx9'" in said(af.ScheduleError, lambda: axpy.optimize("avx9"))
+    for wrong in ({"threads": 0}, {"threads": 2.0}, {"contract": "no"}, {"sizes": {"N": 3}, "tune": True}):
+        with pytest.raises(af.ProgramError, match=r"test_families.py:\d+: "):
+            axpy.optimize(**wrong)
     fast = axpy.optimize("avx2", threads=1)
     explained = fast.explain()
     assert re.findall(r"vectors of \d+", explained) == ["vectors of 8", "vectors of 4"]
@@ -296,6 +299,13 @@ def test_families_of_families():
     checked = af.kernel(boundscheck=True)(axpy.__wrapped__)
     assert checked.boundscheck
     assert checked[af.f64].boundscheck
+
+    @af.kernel
+    def calls_it(x: T[N], y: T[N]):
+        checked(1, x, y)
+
+    assert calls_it.boundscheck
+    assert calls_it.optimize().boundscheck
     contracted = af.kernel(contract=True)(axpy.__wrapped__)
     assert contracted.mlir().count("math.fma") == 2
 
@@ -401,6 +411,12 @@ def test_methods_are_made_for_each_object():
     assert repr(Filter.run) == "<affdsl kernel Filter.run, a method>"
     assert "kernel run is a method" in said(af.ProgramError, Filter.run.c)
     assert "kernel run is a method" in said(af.ProgramError, lambda: Filter.run(x))
+    for ask in (
+        lambda: Filter.run[af.f32], Filter.run.optimize, lambda: Filter.run.specialize(N=3), lambda: Filter.run.kernels,
+        lambda: Filter.run.apply("cse"), Filter.run.fuse,
+    ):  # fmt: skip
+        assert "reach it through an object, as in thing.run(...)" in said(af.ProgramError, ask)
+    assert pickled(Filter.run) is Filter.run
     gone = weakref.ref(b)
     del b
     gc.collect()
