@@ -13,18 +13,20 @@ from affdsl.lang.annotations import Form, OpenParameter, Parameter
 Called: TypeAlias = Callable[..., object]
 Choose: TypeAlias = Callable[[tuple[object, ...], Mapping[str, object]], tuple[Called, bool]]
 """Gives the kernel of a call, and whether the types of its NumPy arrays say that alone; raises where they disagree."""
+KeyOf: TypeAlias = Callable[[tuple[Any, ...]], object]
+"""Gives what tells calls apart, by their arguments in order."""
 _NO_SUCH_ARRAY = (KeyError, AttributeError, IndexError)
 
 
-def dispatcher(choose: Choose, parameters: Sequence[Parameter | OpenParameter]) -> Called:
-    """A function that calls the kernel that `choose` gives, and remembers it for arrays of these types.
+def dispatcher(
+    choose: Choose, parameters: Sequence[Parameter | OpenParameter], key_of: KeyOf, known: dict[object, Called]
+) -> Called:
+    """A function that calls the kernel that `choose` gives, and keeps it in `known` for arrays of these types.
 
     Such a call costs a look into a dict more than that of the kernel. Where a type is that of numbers alone, each call
     asks.
     """
     names = [p.name for p in parameters]
-    key_of = _key_of(parameters)
-    known: dict[object, Called] = {}
 
     def chosen(arguments: tuple[Any, ...], keywords: Mapping[str, object]) -> Called:
         key: object = None
@@ -54,7 +56,7 @@ def dispatcher(choose: Choose, parameters: Sequence[Parameter | OpenParameter]) 
     return call
 
 
-def _key_of(parameters: Sequence[Parameter | OpenParameter]) -> Callable[[tuple[Any, ...]], object]:
+def key_of_calls(parameters: Sequence[Parameter | OpenParameter]) -> KeyOf:
     """What tells calls apart: the types of the first array of each variable, and the rank of the first of any rank.
 
     It raises one of _NO_SUCH_ARRAY for a call without such arrays.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from threading import get_ident
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -22,7 +20,7 @@ from affdsl.codegen.c.names import function_identifier
 from affdsl.codegen.c.together import emit_together
 from affdsl.codegen.errors import ArgumentError
 from affdsl.codegen.jit import signature_of
-from affdsl.dispatch import dispatcher
+from affdsl.dispatch import Called, dispatcher, key_of_calls
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
 from affdsl.explained import Explained
 from affdsl.frames import plain_tracebacks
@@ -38,16 +36,16 @@ from affdsl.lang.numpy_types import found_dtype
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program, joined, recursion
 from affdsl.lang.type_variables import DTypes, Types, listed
+from affdsl.owners import OfOwners
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.shown import Text
 from affdsl.signatures import P, R
 
 if TYPE_CHECKING:
-    from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.profile import Profile
-    from affdsl.signatures import Asked
+    from affdsl.signatures import Asked, Step
 
 RANKS = (1, 2, 3)
 """The ranks of which `kernels`, `c()` and `mlir()` have kernels; others are there by `kernel[4]`."""
@@ -57,11 +55,10 @@ MOST = 64
 Parameters: TypeAlias = tuple[Parameter | OpenParameter, ...]
 Key: TypeAlias = tuple[DType | int, ...]
 """The type of each variable, in their order, and the rank where there is one."""
-Step: TypeAlias = Callable[[Kernel[Any, Any]], Kernel[Any, Any]]
 
 
 @plain_tracebacks(
-    "__get__", "__getitem__", "apply", "explain", "fuse", "interpret", "optimize", "profile", "report", "specialize"
+    "__getitem__", "explain", "interpret", "profile", "report"
 )  # fmt: skip
 class Family(Kernel[P, R]):
     """What `affdsl.kernel` makes of a function whose arguments are of several types, or of any rank.
@@ -117,12 +114,13 @@ class Family(Kernel[P, R]):
         self._is_closed = is_closed
         self._shown = said or shown(parameters, self.variables)
         self._making: set[tuple[int, Key]] = set()
-        self._of_owners: weakref.WeakKeyDictionary[object, dict[Key, Kernel]] = weakref.WeakKeyDictionary()
+        self._made_at: OfOwners[tuple[dict[Key, Kernel[P, R]], dict[object, Called]]] = OfOwners()
+        self._key_of = key_of_calls(parameters)
         super().__init__(
             function, namespace, owner, parameters=parameters, boundscheck=boundscheck, rounding=rounding,
             results=results, written=None if base is None else base.written,
         )  # fmt: skip
-        self._take(dispatcher(self._choice, parameters))
+        self._take(dispatcher(self._choice, parameters, self._key_of, {}))
         if base is None and not self._known and not self._awaits_owner:
             self._kernel(self._keys()[0])
 
@@ -137,8 +135,7 @@ class Family(Kernel[P, R]):
 
         Raises ProgramError where these are very many.
         """
-        if self._awaits_owner:
-            self._need_one("")
+        self._require_owner()
         keys = self._keys()
         if len(keys) > MOST:
             raise problem(
@@ -207,6 +204,7 @@ class Family(Kernel[P, R]):
 
     def _kernel(self, key: Key) -> Kernel[P, R]:
         """The kernel for some types, which is made when it is first asked for."""
+        self._require_owner()
         found = self._known.get(key)
         if found is not None:
             return found
@@ -262,8 +260,7 @@ class Family(Kernel[P, R]):
 
         Raises ArgumentError, or ProgramTypeError in a kernel's body, where arguments disagree.
         """
-        if self._awaits_owner:
-            self._need_one("reach it through an object")
+        self._require_owner()
         is_built = active() is not None and any(map(is_traced, (*arguments, *keywords.values())))
 
         def error(what: str) -> AffdslError:
@@ -315,8 +312,9 @@ class Family(Kernel[P, R]):
 
     # What is made of it -----------------------------------------------------------------------------------------------
 
-    def _derived(self, step: Step, *, at_once: bool = True) -> Family[P, R]:
-        """The family of what a step makes of each kernel; of one of them at once, so that mistakes are found."""
+    def _of_each(self, step: Step, *, at_once: bool = True) -> Family[P, R]:
+        """The family of what a step makes of each kernel; at once of one of them, so that mistakes are found."""
+        self._require_owner()
         made: Family[P, R] = Family(
             self._function, self._namespace, self._owner, parameters=self._parameters, base=self, step=step,
             boundscheck=self._boundscheck, rounding=self._rounding, results=self._results,
@@ -324,46 +322,6 @@ class Family(Kernel[P, R]):
         if at_once:
             made._kernel(next(iter(self._known), self._keys()[0]))
         return made
-
-    def optimize(
-        self,
-        target: str = "native",
-        *,
-        threads: int | None = None,
-        contract: bool = False,
-        reassociate: bool = False,
-        reciprocal: bool = False,
-        approximate: bool = False,
-        no_nans: bool = False,
-        no_signed_zeros: bool = False,
-        sizes: Mapping[str, int] | None = None,
-        tune: bool | Mapping[str, int] = False,
-        validate: bool = False,
-    ) -> Family[P, R]:
-        """The family of what `Kernel.optimize` makes of each kernel, when that is first needed."""
-        require: Callable[[str], object] = import_module("affdsl.optimize.optimized").named_target
-        require(target)
-        return self._derived(
-            lambda kernel: kernel.optimize(
-                target, threads=threads, contract=contract, reassociate=reassociate, reciprocal=reciprocal,
-                approximate=approximate, no_nans=no_nans, no_signed_zeros=no_signed_zeros, sizes=sizes, tune=tune,
-                validate=validate,
-            ),
-            at_once=False,
-        )  # fmt: skip
-
-    def specialize(self, /, **sizes: int) -> Family[P, R]:
-        """The family of the kernels for some sizes."""
-        return self._derived(lambda kernel: kernel.specialize(**sizes))
-
-    def apply(self, pipeline: str, *, validate: bool = False) -> Family[P, R]:
-        """The family of the kernels after some passes."""
-        return self._derived(lambda kernel: kernel.apply(pipeline, validate=validate))
-
-    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel[P, R]:
-        """The family of the kernels with their nests run as one."""
-        made = self._derived(lambda kernel: kernel.fuse(sizes=sizes, compute_tolerance=compute_tolerance))
-        return cast("FusedKernel[P, R]", made)
 
     # What is said of it -----------------------------------------------------------------------------------------------
 
@@ -389,8 +347,7 @@ class Family(Kernel[P, R]):
         return self._base is not None
 
     def _need_one(self, advice: str) -> NoReturn:
-        if self._awaits_owner:
-            assert super().program is None, "which raises"
+        self._require_owner()
         kernels = "several ranks" if not self.variables else "several types"
         raise problem(
             ProgramError,
@@ -414,20 +371,30 @@ class Family(Kernel[P, R]):
         return emit_together(entries, self.name, register_bits=width)
 
     @property
+    def boundscheck(self) -> bool:
+        """Whether it was asked to check every access, or a kernel that one of its kernels calls was."""
+        known = self._known if self._base is None else self._base._known
+        return self._boundscheck or any(kernel.boundscheck for kernel in known.values())
+
+    @property
     def _awaits_owner(self) -> bool:
         return self._owner is None and self._is_method
 
-    def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:  # type: ignore[override]
-        """The family as a method of an object: its kernels are made for that, once."""
-        if owner is None or not self._awaits_owner:
-            return self
-        made: dict[Key, Kernel] = {}
-        with suppress(TypeError):  # the object cannot be referred to weakly or hashed: they are made each time
-            made = self._of_owners.setdefault(owner, made)
-        return Family(
-            self._function, self._namespace, owner, parameters=self._parameters, made=made,
-            boundscheck=self._boundscheck, rounding=self._rounding, results=self._results,
-        )  # fmt: skip
+    def _require_owner(self) -> None:
+        """Raise ProgramError for a method that is not reached through an object."""
+        if self._awaits_owner:
+            raise self._without_owner()
+
+    def _at(self, owner: object) -> Family[P, R]:
+        """The family, a method, of an object: this one, with the kernels that were made for the object before.
+
+        It has the object, to make more of them, and lives as long as somebody uses it.
+        """
+        known, called = self._made_at.of(owner, lambda: ({}, {}))
+        made: Family[P, R] = object.__new__(Family)
+        made.__dict__.update(self.__dict__, _owner=owner, _known=known, _making=set())
+        made._take(dispatcher(made._choice, made._parameters, made._key_of, called))
+        return made
 
     def __reduce__(self) -> str | tuple[object, ...]:
         reduced: Callable[..., str | tuple[object, ...]] = import_module("affdsl.pickles").reduced_family

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
@@ -34,6 +33,7 @@ from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, made_parameters, parameters_of, trace
 from affdsl.lang.type_variables import Types
+from affdsl.owners import OfOwners
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.bounds.apart import ApartDemands
 from affdsl.passes.analysis.dependence import Dependences
@@ -52,11 +52,12 @@ if TYPE_CHECKING:
     from affdsl.lang.specialized import Specialization
     from affdsl.passes.drawing.graph import DrawnGraph
     from affdsl.passes.drawing.iteration_space import IterationSpace
+    from affdsl.passes.pipeline.manager import Pipeline
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.assembly import Assembly
     from affdsl.seeing.profile import Profile
-    from affdsl.signatures import Asked, Computed, Numbers, Options
+    from affdsl.signatures import Asked, Computed, Numbers, Options, Step
 
 
 @overload
@@ -265,7 +266,9 @@ class Kernel(_Called[P, R]):
         update_wrapper(self, function)
         self._function = function
         self._namespace = namespace
-        self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
+        self._declared = parameters
+        self._family: Kernel | None = None
+        self._of_owners: OfOwners[Kernel] = OfOwners()
         self._take(self._first_call)
         self._whole: Caller | None = None
         self._turned: TakeOver | None = None
@@ -351,30 +354,31 @@ class Kernel(_Called[P, R]):
     def __get__(self: Kernel[Concatenate[Any, Q], R], owner: object, kind: type | None = None) -> Kernel[Q, R]: ...
     def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:
         """The kernel as a method of an object: built for it when first used, with the object's values of that time."""
-        if owner is None or not self._awaits_owner:
-            return self
-        try:
-            found = self._bound.get(owner)
-            if found is None:
-                found = self._of(owner)
-                if found._program is not None:  # a family has the object, and would keep it from being forgotten
-                    self._bound[owner] = found
-        except TypeError:  # the object cannot be referred to weakly or hashed: built anew each time
-            found = self._of(owner)
-        return found
+        return self if owner is None or not self._awaits_owner else self._at(owner)
+
+    def _at(self, owner: object) -> Kernel:
+        """The kernel, a method, of an object."""
+        if self._declared is None:  # what it was annotated with was not known where it is defined
+            self._declared = parameters_of(self._function, self._namespace, skip=1)
+            if (kind := _kind(self._declared)) is not Kernel:
+                self._family = kind(
+                    self._function, self._namespace, parameters=self._declared, boundscheck=self._boundscheck,
+                    rounding=self._rounding, results=self._results,
+                )  # fmt: skip
+        if self._family is not None:
+            return self._family._at(owner)
+        return self._of_owners.of(
+            owner,
+            lambda: Kernel(
+                self._function, self._namespace, owner, parameters=self._declared, boundscheck=self._boundscheck,
+                rounding=self._rounding, results=self._results,
+            ),
+        )  # fmt: skip
 
     @property
     def _awaits_owner(self) -> bool:
         """Whether it is a method that is not reached through an object."""
         return self._program is None
-
-    def _of(self, owner: object) -> Kernel:
-        """The kernel, a method, built for an object."""
-        parameters = parameters_of(self._function, self._namespace, skip=1)
-        return _kind(parameters)(
-            self._function, self._namespace, owner, parameters=parameters, boundscheck=self._boundscheck,
-            rounding=self._rounding, results=self._results,
-        )  # fmt: skip
 
     @property
     def name(self) -> str:
@@ -385,13 +389,17 @@ class Kernel(_Called[P, R]):
     def program(self) -> Program:
         """What tracing gave. Raises ProgramError for a method that is not reached through an object."""
         if self._program is None:
-            first = _first_argument(self._function)
-            raise problem(
-                ProgramError,
-                f"kernel {self.name} is a method: its first argument {first} has no annotation",
-                f"reach it through an object, as in thing.{self.name}(...), or annotate every argument",
-            )
+            raise self._without_owner()
         return self._program
+
+    def _without_owner(self) -> ProgramError:
+        """The error for a method that is not reached through an object."""
+        first = _first_argument(self._function)
+        return problem(
+            ProgramError,
+            f"kernel {self.name} is a method: its first argument {first} has no annotation",
+            f"reach it through an object, as in thing.{self.name}(...), or annotate every argument",
+        )
 
     @property
     def kernels(self) -> tuple[Kernel[P, R], ...]:
@@ -538,7 +546,8 @@ class Kernel(_Called[P, R]):
         ScheduleError
             For a target that nobody knows.
         ProgramError
-            If it is to be timed, and cannot be on arrays that are made for it, or not with these sizes.
+            For another option that is none; if it is to be timed, and cannot be on arrays that are made for it, or not
+            with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -553,11 +562,10 @@ class Kernel(_Called[P, R]):
         if target == "native":
             import_module("affdsl.codegen.ahead").begin()
         with uncollected():
-            found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimized").optimized
-        return found(
-            self,
-            target=target,
-            threads=threads,
+            found: Callable[..., Step] = import_module("affdsl.optimize.optimized").optimizing
+        step = found(
+            target,
+            threads,
             contract=contract,
             reassociate=reassociate,
             reciprocal=reciprocal,
@@ -568,6 +576,7 @@ class Kernel(_Called[P, R]):
             tune=tune,
             validate=validate,
         )
+        return self._of_each(step, at_once=False)
 
     def specialize(self, /, **sizes: int) -> Kernel[P, R]:
         """The kernel for some of its sizes: `specialize(N=1000)` has 1000 wherever this one has N.
@@ -594,8 +603,9 @@ class Kernel(_Called[P, R]):
         Traceback (most recent call last):
         affdsl.SizeError: fill: dimension 0 of argument 'x' must be 1000, got 5
         """
-        if not sizes:
-            return self
+        return self._of_each(lambda kernel: kernel._specialized(sizes)) if sizes else self
+
+    def _specialized(self, sizes: Mapping[str, int]) -> Kernel[P, R]:
         written = self._written or self
         special: Specialization = import_module("affdsl.lang.specialized").Specialization(written.program, sizes)
         made: Kernel[P, R] = Kernel(written._function, written._namespace, program=special.program)
@@ -603,6 +613,11 @@ class Kernel(_Called[P, R]):
         if self._written is None:
             return made
         return made.with_module(special.applied(self.module), schedule=self._schedule, notes=self._notes)
+
+    def _of_each(self, step: Step, *, at_once: bool = True) -> Kernel[P, R]:
+        """What a step makes of the kernel; of one for several types the kernel for what it makes of each, and of one
+        of them at once, so that mistakes are found."""
+        return step(self)
 
     @property
     def boundscheck(self) -> bool:
@@ -654,6 +669,10 @@ class Kernel(_Called[P, R]):
                 ProgramTypeError, f"apply takes the text of a pipeline, got {pipeline!r}", 'as in apply("cse")'
             )
         passes = pipeline_for_module(pipeline)
+        return self._of_each(lambda kernel: kernel._after(passes, validate=validate))
+
+    def _after(self, passes: Pipeline, *, validate: bool) -> Kernel[P, R]:
+        """The kernel after some passes."""
         if validate:
             # Few kernels are validated, and start-up need not wait for what that takes.
             validated: Callable[..., tuple[Root, object]] = import_module(
@@ -694,8 +713,9 @@ class Kernel(_Called[P, R]):
         fuse("i", "k", guarded=True)
         fold("t", 0, 2)
         """
-        fused: Callable[..., FusedKernel[P, R]] = import_module("affdsl.schedule.fusing").fused
-        return fused(self, sizes, compute_tolerance)
+        fused: Callable[..., Kernel[Any, Any]] = import_module("affdsl.schedule.fusing").fused
+        made = self._of_each(lambda kernel: fused(kernel, sizes, compute_tolerance))
+        return cast("FusedKernel[P, R]", made)
 
     def mlir(self, *, expand_math: bool = False) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.

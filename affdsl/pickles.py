@@ -34,8 +34,11 @@ def reduced(
 
 
 def reduced_family(family: Family, function: FunctionType, parameters: Parameters) -> str | tuple[object, ...]:
-    """What `__reduce__` of a family gives: a name, or all of its kernels, and how a call tells them apart."""
-    if _leads_to(function) is family and not _is_elsewhere_another(function.__module__):
+    """What `__reduce__` of a family gives: a name, or all of its kernels, and how a call tells them apart.
+
+    A method that is not reached through an object has only a name.
+    """
+    if family._awaits_owner or (_leads_to(function) is family and not _is_elsewhere_another(function.__module__)):
         return function.__qualname__
     names: Names = (function.__name__, function.__qualname__, function.__module__, function.__doc__)
     kernels = {key: family[key] for key in family._keys()}

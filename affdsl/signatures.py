@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Q = ParamSpec("Q")
     R = TypeVar("R", default=object, covariant=True)
     Computed: TypeAlias = annotated.Scalar | annotated.Index
+    Step: TypeAlias = Callable[[Kernel[Any, Any]], Kernel[Any, Any]]
+    """What makes another kernel of a kernel."""
     Asked: TypeAlias = DType | DTypes | np.dtype[Any] | type[np.generic] | int | str
     """What one kernel of several types is asked for by."""
     Numbers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[Any]]

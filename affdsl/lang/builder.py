@@ -52,6 +52,8 @@ class OpenBlock:
     """Whether its iterations may run at once."""
     is_loop: bool = False
     """Whether it is the body of a loop, which `break_` and `continue_` may end."""
+    is_elements: bool = False
+    """Whether it is the body of `elements`, of which `break_` would end the innermost loop alone."""
     is_branch: bool = False
     """Whether it is a block of a branch, with which they end what is around."""
     exits: set[str] = field(default_factory=set)

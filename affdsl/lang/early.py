@@ -21,8 +21,8 @@ def break_() -> None:
     Raises
     ------
     ProgramError
-        Outside of a loop of this kernel, in `parallel`, whose iterations have no order, behind `yield_`, and where
-        something stands behind it.
+        Outside of a loop of this kernel, in `parallel`, whose iterations have no order, in `elements`, which is
+        several loops, behind `yield_`, and where something stands behind it.
 
     Examples
     --------
@@ -46,6 +46,13 @@ def break_() -> None:
             f"break_() cannot end {loop.what}",
             "its iterations may run in any order and at once, so there are none after this one",
             "take affdsl.for_, whose iterations have an order; continue_() ends an iteration of either",
+        )
+    if loop.is_elements:
+        raise problem(
+            ProgramError,
+            "break_() cannot end affdsl.elements",
+            "that is a loop for each dimension, one inside the other, and it would end the innermost one: a row alone",
+            "write an affdsl.for_ for each dimension; continue_() goes on with the next element",
         )
     current().emit(Break(location=here()))
     _end("break_", loop)

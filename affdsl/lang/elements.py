@@ -14,12 +14,14 @@ from affdsl.lang.indices import Index
 from affdsl.lang.source import assigned_names, here, problem, user_frame
 
 
-class elements:  # noqa: N801 - reads as the keyword that it stands for
+class elements:  # noqa: N801 - reads as for_ and parallel do
     """Loops over all elements of an array, row by row: `with elements(x) as e: y[e] = 2 * x[e]`.
 
     e is a tuple with an index for each dimension, so that `x[e]` is an element of any array of this shape, and `e[0]`
     the first index. The loops are ordinary ones, one inside the other, called e0, e1, ..., or as the names are called
-    in `as (i, j)`. An array without dimensions has one element, and no loop.
+    in `as (i, j)`. An array without dimensions has one element, `x[()]`: a loop runs once, and e is empty.
+
+    `continue_()` goes on with the next element. `break_()` is refused: it would end the innermost loop, a row.
 
     Parameters
     ----------
@@ -71,11 +73,14 @@ class elements:  # noqa: N801 - reads as the keyword that it stands for
         self._entered = True
         self._made_in.unentered.pop(self, None)
         base = names[0] if len(names) == 1 and names[0].isidentifier() else "e"
-        own = names if len(names) > 1 else [f"{base}{d}" for d in range(rank)]
+        # Without dimensions, too, there is an iteration for continue_() to end.
+        sizes: tuple[Index | int, ...] = self._array.shape or (1,)
+        own = names if len(names) > 1 else [f"{base}{d}" for d in range(len(sizes))]
         with ExitStack() as loops:  # which ends those that have begun where one cannot
-            found = [loops.enter_context(_Loop(size, name)) for size, name in zip(self._array.shape, own, strict=True)]
+            found = [loops.enter_context(_Loop(size, name)) for size, name in zip(sizes, own, strict=True)]
             self._loops = loops.pop_all()
-        return tuple(found)
+        current().block.is_elements = True
+        return tuple(found[:rank])
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -91,7 +96,7 @@ class _Loop(for_[Index]):
 
     what = "elements"
 
-    def __init__(self, size: Index, name: str) -> None:
+    def __init__(self, size: Index | int, name: str) -> None:
         super().__init__(size)
         self._name = name
 

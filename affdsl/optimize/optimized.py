@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from affdsl.codegen.targets.target import Target
-from affdsl.errors import ProgramError
+from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
+from affdsl.optimize.choices import Choices
 from affdsl.optimize.fortran_order import in_both_orders
 from affdsl.optimize.options import Options, available_threads, targets
 
+if TYPE_CHECKING:
+    from affdsl.signatures import Step
 
-def optimized(
-    kernel: Kernel,
+
+def optimizing(
+    target: str,
+    threads: int | None,
     *,
-    target: str = "native",
-    threads: int | None = None,
-    contract: bool = False,
-    reassociate: bool = False,
-    reciprocal: bool = False,
-    approximate: bool = False,
-    no_nans: bool = False,
-    no_signed_zeros: bool = False,
-    sizes: Mapping[str, int] | None = None,
-    tune: bool | Mapping[str, int] = False,
-    validate: bool = False,
-) -> Kernel:
-    """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
-    threads = available_threads() if threads is None else threads
-    allowed = (contract, reassociate, reciprocal, approximate, no_nans, no_signed_zeros)
-    options = Options(named_target(target), threads, *allowed)
+    sizes: Mapping[str, int] | None,
+    tune: bool | Mapping[str, int],
+    validate: bool,
+    **allowed: bool,
+) -> Step:
+    """What makes of a kernel the one with a schedule that recipes have chosen; see `Kernel.optimize`.
+
+    Raises ScheduleError for a target that nobody knows, and ProgramError for other options that are none.
+    """
+    given: Mapping[str, object] = allowed
+    for option, value in given.items():
+        if not isinstance(value, bool):
+            raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
+    asked: object = available_threads() if threads is None else threads
+    if not hasattr(asked, "__index__") or isinstance(asked, bool) or asked.__index__() < 1:
+        raise problem(ProgramTypeError, f"threads is {asked!r}", "it is a number from 1 on, or None for all there are")
     if sizes is not None and tune is not False:
-        what = f"cannot optimize {kernel.name} for sizes and tune it"
-        raise problem(ProgramError, what, "give the sizes as tune={...}: the loops as written are timed then, too")
+        advice = "give the sizes as tune={...}: the loops as written are timed then, too"
+        raise problem(ProgramError, "cannot optimize a kernel for sizes and tune it", advice)
+    options = Options(_target(target), asked.__index__(), choices=Choices(), **allowed)
+    return partial(_optimized, options=options, sizes=sizes, tune=tune, validate=validate)
+
+
+def _optimized(
+    kernel: Kernel, *, options: Options, sizes: Mapping[str, int] | None, tune: bool | Mapping[str, int], validate: bool
+) -> Kernel:
     if tune is False and sizes is None:
         made = in_both_orders(kernel, options)
     else:
@@ -45,7 +59,7 @@ def optimized(
     return made
 
 
-def named_target(name: str) -> Target:
+def _target(name: str) -> Target:
     """The target of a name. Raises ScheduleError where there is none."""
     known = targets()
     if name not in known:

@@ -8,6 +8,7 @@ import traceback
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +159,30 @@ def test_of_any_rank():
     assert not [f for f in scale[3].check().findings if f.verdict != "proved"]
 
 
+def test_continue_ends_one_element_whatever_the_rank():
+    """Also of an array without dimensions, in another loop, which goes on."""
+
+    @af.kernel
+    def roots(x: af.f64[...], y: af.f64[...], rounds: af.i64[1]):
+        with af.for_(3):
+            with af.elements(x) as e:
+                with af.if_(x[e] < 0):
+                    af.continue_()
+                y[e] += af.sqrt(x[e])
+            rounds[0] += 1
+
+    for shape in ((), (4,), (3, 2), (2, 0, 1)):
+        x = np.arange(-1.0, np.prod(shape) - 1).reshape(shape)
+        for run in (roots, roots.interpret):
+            y, rounds = np.zeros(shape), np.zeros(1, "i8")
+            run(x, y, rounds)
+            wanted = np.zeros(shape)
+            for _ in range(3):
+                wanted[x >= 0] += np.sqrt(x[x >= 0])
+            np.testing.assert_array_equal(y, wanted)
+            assert rounds[0] == 3
+
+
 def test_calls_that_cannot_be():
     """The errors name the family where it is at fault, both arguments where two disagree, and all types."""
     axpy(1.0, ones("f8"), ones("f8"))
@@ -259,6 +284,9 @@ def test_families_of_families():
     assert special.written is axpy
     assert "i_tile" in axpy.apply("affine-loop-tile{tile-size=32}").mlir()
     assert "there is no target 'avx9'" in said(af.ScheduleError, lambda: axpy.optimize("avx9"))
+    for wrong in ({"threads": 0}, {"threads": 2.0}, {"contract": "no"}, {"sizes": {"N": 3}, "tune": True}):
+        with pytest.raises(af.ProgramError, match=r"test_families.py:\d+: "):
+            axpy.optimize(**wrong)
     fast = axpy.optimize("avx2", threads=1)
     explained = fast.explain()
     assert re.findall(r"vectors of \d+", explained) == ["vectors of 8", "vectors of 4"]
@@ -271,6 +299,13 @@ def test_families_of_families():
     checked = af.kernel(boundscheck=True)(axpy.__wrapped__)
     assert checked.boundscheck
     assert checked[af.f64].boundscheck
+
+    @af.kernel
+    def calls_it(x: T[N], y: T[N]):
+        checked(1, x, y)
+
+    assert calls_it.boundscheck
+    assert calls_it.optimize().boundscheck
     contracted = af.kernel(contract=True)(axpy.__wrapped__)
     assert contracted.mlir().count("math.fma") == 2
 
@@ -340,8 +375,11 @@ class Filter:
 class Early:
     """Its method's types are said after it."""
 
+    traced = 0
+
     @af.kernel
     def run(self, x: "Later[N]", y: "af.f64[...]"):
+        Early.traced += 1
         with af.for_(N) as i:
             x[i] += 1
 
@@ -352,7 +390,9 @@ Later = af.dtypes("Later", af.f32, af.i8)
 def test_a_method_whose_types_are_said_later():
     x, early = ones("i1"), Early()
     early.run.interpret(x, ones("f8", 2, 2))
-    assert x.tolist() == [2, 2, 2]
+    early.run.interpret(x, ones("f8", 2, 2))
+    assert x.tolist() == [3, 3, 3]
+    assert Early.traced == 1
     assert early.run["i8, 2"].name == "run_i8_2d"
     gone = weakref.ref(early)
     del early
@@ -371,10 +411,63 @@ def test_methods_are_made_for_each_object():
     assert repr(Filter.run) == "<affdsl kernel Filter.run, a method>"
     assert "kernel run is a method" in said(af.ProgramError, Filter.run.c)
     assert "kernel run is a method" in said(af.ProgramError, lambda: Filter.run(x))
+    for ask in (
+        lambda: Filter.run[af.f32], Filter.run.optimize, lambda: Filter.run.specialize(N=3), lambda: Filter.run.kernels,
+        lambda: Filter.run.apply("cse"), Filter.run.fuse,
+    ):  # fmt: skip
+        assert "reach it through an object, as in thing.run(...)" in said(af.ProgramError, ask)
+    assert pickled(Filter.run) is Filter.run
     gone = weakref.ref(b)
     del b
     gc.collect()
     assert gone() is None
+
+
+@dataclass(frozen=True)
+class Named:
+    """Objects of one name are equal, whatever else they have."""
+
+    name: str
+    by: float = field(compare=False)
+
+    @af.kernel
+    def of_one_type(self, x: af.f64[N]):
+        with af.for_(N) as i:
+            x[i] *= self.by
+
+    @af.kernel
+    def of_several(self, x: T[N]):
+        with af.for_(N) as i:
+            x[i] *= self.by
+
+
+def test_objects_that_are_equal_have_their_own_kernels():
+    for name in ("of_one_type", "of_several"):
+        x = ones("f8")
+        for thing in (Named("a", 2.0), Named("a", 3.0), Named("a", 2.0)):
+            getattr(thing, name).interpret(x)
+        assert x.tolist() == [12, 12, 12]
+    a, b = Named("a", 2.0), Named("a", 3.0)
+    assert a.of_one_type is a.of_one_type is not b.of_one_type
+
+
+def test_an_object_that_may_change_is_asked_each_time():
+    """It says so by having no hash, as dataclasses do."""
+
+    @dataclass
+    class Changing:
+        by: float
+
+        @af.kernel
+        def run(self, x: T[N]):
+            with af.for_(N) as i:
+                x[i] *= self.by
+
+    thing, x = Changing(2.0), ones("f8")
+    thing.run.interpret(x)
+    thing.by = 3.0
+    thing.run.interpret(x)
+    assert x.tolist() == [6, 6, 6]
 
 
 def test_pickles():
