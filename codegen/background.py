@@ -121,8 +121,8 @@ def stop(*, only_own: bool = False) -> None:
 class Lock:
     """A lock that is open in a forked child, where a thread that held it isn't.
 
-    A thread that waits for it while all is stopped is stopped, too: it gets a KeyboardInterrupt. Else it would begin anew
-    what the one that held it was stopped in.
+    A thread that waits for it while all is stopped is stopped, too: it gets a KeyboardInterrupt. Else it would begin
+    anew what the one that held it was stopped in.
     """
 
     def __init__(self) -> None:
