@@ -99,6 +99,8 @@ def test_julia_passes_what_the_header_takes(library, all_kinds, threaded):
         r"function \w+\(.*\)\n    ccall\(\(:(\w+), LIBRARY\), (\w+), \((.*?)\)(?:, (.*))?\)\nend\n", text
     )
     assert {name for name, *_ in called} == declared.keys()
+    defined = {word for head in re.findall(r"function (.*)\n", text) for word in re.findall(r"\w+", head)}
+    assert not defined & {*julia.TYPES.values(), "Ptr", "Ref", "Sys", "joinpath"}
     for name, returns, types, given in called:
         wanted, listed = declared[name]
         assert returns == julia.TYPES[wanted]
