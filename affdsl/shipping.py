@@ -66,7 +66,8 @@ def build(
         Whether parallel loops run on threads.
     threads_parameter
         Let each function with parallel loops take how many threads run them, as `int32_t threads` behind its other
-        arguments; 0 leaves it to OpenMP, which goes by `OMP_NUM_THREADS`. A wheel has it as the keyword `threads`.
+        arguments, of which only the one for what fails stands last; 0 leaves it to OpenMP, which goes by
+        `OMP_NUM_THREADS`. A wheel has it as the keyword `threads`.
     bindings
         The languages for which declarations are written beside the header, which is for C and C++: "fortran" a module
         of interfaces with `bind(C)`, "rust" one with `extern "C"`, "julia" one of functions that are a `ccall`.

@@ -125,7 +125,7 @@ def _within(number: int) -> Iterator[None]:
         of_context.reset(token)
 
 
-def _checked(function: str, number: object) -> int:
+def _checked(function: str, number: SupportsIndex | None) -> int:
     """A number of threads as it is kept."""
     if number is None:
         return 0
@@ -133,7 +133,7 @@ def _checked(function: str, number: object) -> int:
     if isinstance(number, bool):
         raise ArgumentError(f"{function} takes a number of threads, got {number!r}: {advice}")
     try:
-        found = operator.index(number)  # type: ignore[arg-type]
+        found = operator.index(number)
     except TypeError:
         raise ArgumentError(f"{function} takes a number of threads, got {number!r}: {advice}") from None
     if found < 1:

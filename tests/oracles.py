@@ -108,6 +108,13 @@ def require_headers() -> None:
         missing("Python.h (package python3-dev)")
 
 
+def call_by(caller: str, patch: pytest.MonkeyPatch) -> None:
+    """Have kernels called by the compiled caller or that of ctypes; the former is built with header files of Python."""
+    if caller == "compiled":
+        require_headers()
+    patch.setenv("AFFDSL_CALLER", caller)
+
+
 def mlir_opt(text: str, *arguments: str) -> str:
     """What mlir-opt prints for a module; fails with its diagnostics where it refuses the text."""
     return _run([require("mlir-opt-22"), *arguments, "-"], text).decode()

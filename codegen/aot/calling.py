@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -136,7 +137,7 @@ class Function:
         """The one result that is a number, which C returns."""
         return next(result for result in self.signature.results if isinstance(result, ScalarResult))
 
-    def __call__(self, *arguments: object, threads: object = 0) -> object:
+    def __call__(self, *arguments: object, threads: SupportsIndex = 0) -> object:
         """Check the arguments and call, with so many threads. Raises what `affdsl.codegen.arguments.check` does, and
         SizeError.
         """
@@ -177,7 +178,7 @@ class Function:
         numbers: Numbers,
         values: Sequence[Value],
         results: Sequence[Array],
-        failure: object,
+        failure: ctypes.Array[ctypes.c_int64],
         threads: int,
     ) -> object:
         match place:
@@ -195,7 +196,7 @@ class Function:
             case "threads", _, _:
                 return threads
             case _:
-                return ctypes.addressof(failure)  # type: ignore[arg-type]
+                return ctypes.addressof(failure)
 
     def _error(self, status: object, failure: Sequence[int]) -> Exception:
         """What a status means."""
@@ -281,12 +282,16 @@ def loaded(file: Path) -> ctypes.CDLL:
         ) from None
 
 
-def _many(function: str, threads: object) -> int:
+def _many(function: str, threads: SupportsIndex) -> int:
     """A number of threads as it is passed. Raises ArgumentError and RangeError."""
     try:
-        number = operator.index(threads)  # type: ignore[arg-type]
+        number = None if isinstance(threads, bool) else operator.index(threads)  # True would be one thread
     except TypeError:
-        raise ArgumentError(f"{function}: argument 'threads' must be a whole number, got {threads!r}") from None
+        number = None
+    if number is None:
+        raise ArgumentError(
+            f"{function}: argument 'threads' must be a whole number, got {threads!r}: pass 0 to leave it to OpenMP"
+        )
     if not 0 <= number <= MOST_THREADS:
         raise RangeError(f"{function}: argument 'threads' must be between 0 and {MOST_THREADS}, got {number}")
     return number

@@ -43,23 +43,18 @@ def platform(name: str) -> Platform:
 
 
 def compiler_for(wanted: Platform) -> Command:
-    """The command of zig that makes code for a platform: that of the environment, or of the package ziglang.
+    """The command of zig that makes code for a platform: that of the environment, or else of the package ziglang.
 
-    Raises ToolchainError where there is no zig.
+    Raises ToolchainError where there is no zig, and as `find_compiler` does.
     """
-    found = zig()
-    if found is None:
-        with_cc = find_compiler()
-        if not is_zig((str(with_cc.path), *with_cc.arguments)) or "cc" not in with_cc.arguments:
-            raise ToolchainError(
-                f"a library for {wanted.name} is built by zig, which is not installed: run pip install 'affdsl[zig]', "
-                "or set AFFDSL_CC to 'zig cc'"
-            )
-        words = with_cc.arguments[: with_cc.arguments.index("cc")]
-        return Command(with_cc.path, (*words, *_told(wanted)))
-    return Command(found, _told(wanted))
-
-
-def _told(wanted: Platform) -> tuple[str, ...]:
-    """The arguments; the CPU is always the same one, since zig makes the C library anew for each that it meets."""
-    return "cc", "-target", wanted.triple, "-mcpu=baseline"
+    # The CPU is always the same one, since zig makes the C library anew for each that it meets.
+    told = ("cc", "-target", wanted.triple, "-mcpu=baseline")
+    found = find_compiler()
+    if is_zig((str(found.path), *found.arguments)) and "cc" in found.arguments:
+        return Command(found.path, (*found.arguments[: found.arguments.index("cc")], *told))
+    if packaged := zig():
+        return Command(packaged, told)
+    raise ToolchainError(
+        f"a library for {wanted.name} is built by zig, which is not installed: run pip install 'affdsl[zig]', "
+        "or set AFFDSL_CC to 'zig cc'"
+    )

@@ -120,7 +120,7 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     ),
     "complex_macros": Quirk(
         "refused", "CMPLX, which glibc defines for gcc alone", "CMPLX by __builtin_complex, where it is not defined",
-        "codegen/c/helpers.py", clang=(14, 22),
+        "codegen/c/float_helpers.py", clang=(14, 22),
     ),
     "vectors_handed_in": Quirk(
         "warned", "functions on vectors that are longer than registers, though they are inlined",

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from affdsl.codegen.c import narrow_helpers
 from affdsl.codegen.c.expressions import Code, functions_of
 from affdsl.codegen.c.forks import forks
-from affdsl.codegen.c.helpers import Helper, helper
+from affdsl.codegen.c.helper import Helper
+from affdsl.codegen.c.helpers import helper
 from affdsl.codegen.c.intrinsics import HEADER, calls_x86, in_place_of_header
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.quirks import condition

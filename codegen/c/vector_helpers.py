@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from affdsl.codegen.c import narrow_helpers
-from affdsl.codegen.c.helpers import Helper
+from affdsl.codegen.c.helper import Helper
 from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
 from affdsl.codegen.c.quirks import condition, is_written
 from affdsl.codegen.targets.avx2 import AVX2

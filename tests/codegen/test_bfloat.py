@@ -13,6 +13,7 @@ from affdsl.codegen.bfloat import rounded
 from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError
 from affdsl.ir.numeric import nearest
 from affdsl.ir.types import BF16
+from tests.oracles import call_by
 
 M, N = af.symbols("M N")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -38,7 +39,7 @@ def squares(x: af.strided(af.bf16[N]), sums: af.f32[1]):
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[af.Kernel], Callable]:
     if request.param == "interpret":
         return lambda kernel: kernel.interpret
-    monkeypatch.setenv("AFFDSL_CALLER", request.param)
+    call_by(request.param, monkeypatch)
     return lambda kernel: af.kernel(kernel._function)
 
 

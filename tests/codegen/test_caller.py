@@ -37,7 +37,7 @@ from affdsl.codegen.errors import (
 )
 from affdsl.codegen.toolchain import jit_flags
 from affdsl.errors import InternalError
-from tests.oracles import require_headers
+from tests.oracles import call_by, require_headers
 
 f32, f64, i64 = np.dtype("float32"), np.dtype("float64"), np.dtype("int64")
 
@@ -134,9 +134,7 @@ def headers() -> None:
 
 @pytest.fixture(params=["compiled", "ctypes"])
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "compiled":
-        require_headers()
-    monkeypatch.setenv("AFFDSL_CALLER", request.param)
+    call_by(request.param, monkeypatch)
     return str(request.param)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError
+from tests.oracles import call_by
 
 N = af.symbols("N")
 
@@ -28,7 +29,7 @@ def call(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cal
     """`double`, by each way in which it is called."""
     if request.param == "interpret":
         return double.interpret
-    monkeypatch.setenv("AFFDSL_CALLER", request.param)
+    call_by(request.param, monkeypatch)
     return af.kernel(double._function)
 
 

@@ -169,6 +169,8 @@ def start(tmp_path):
     processes = []
 
     def begin(what: str, hangs: str) -> subprocess.Popen:
+        if (what, hangs) == ("call", "-O2"):  # the flag of what is built with header files of Python alone
+            oracles.require_headers()
         real = oracles.require("gcc")
         compiler.write_text(COMPILER.replace("HANGS", hangs).replace("STARTED", str(started)).replace("REAL", real))
         compiler.chmod(0o700)
@@ -181,6 +183,8 @@ def start(tmp_path):
         return processes[0]
 
     yield begin
+    if not processes:  # for want of an oracle
+        return
     for process in processes:
         process.kill()
         process.communicate()

@@ -14,6 +14,7 @@ from affdsl.codegen import jit
 from affdsl.codegen.needed import LEAST, needed_by
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
+from tests.oracles import call_by
 
 M, N, K = af.symbols("M N K")
 
@@ -59,7 +60,7 @@ def length(function):
 
 @pytest.mark.parametrize("caller", ["compiled", "ctypes"])
 def test_versions_are_compiled_when_a_call_has_their_sizes(caller, compiled, monkeypatch):
-    monkeypatch.setenv("AFFDSL_CALLER", caller)
+    call_by(caller, monkeypatch)
     fast = optimized(product)
     sizes = [(70, 90, 40), (64, 48, 9), (3, 5, 2), (3, 2000, 30), (70, 90, 40), (0, 7, 3), (64, 47, 9)]
     for k, (m, n, terms) in enumerate(sizes):

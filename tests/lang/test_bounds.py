@@ -7,6 +7,7 @@ import affdsl as af
 from affdsl.codegen.errors import SizeError
 from affdsl.errors import ProgramIndexError
 from affdsl.ir.interpreter import InterpreterError
+from tests.oracles import call_by
 
 M, N, K = af.symbols("M N K")
 
@@ -58,7 +59,7 @@ def at(n: af.index, x: af.f64[N]):
 @pytest.mark.parametrize("how", ["__call__", "interpret"])
 @pytest.mark.parametrize("caller", ["compiled", "ctypes"])
 def test_a_call_with_sizes_that_lead_out_of_bounds_is_refused(how, caller, monkeypatch):
-    monkeypatch.setenv("AFFDSL_CALLER", caller)
+    call_by(caller, monkeypatch)
     kernel = af.kernel(copied.__wrapped__)
     run = getattr(kernel, how)
     y = np.zeros(4)

@@ -13,6 +13,7 @@ from affdsl.codegen.errors import SizeError
 from affdsl.errors import ProgramIndexError
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.relations import forget
+from tests.oracles import call_by
 
 M, N = af.symbols("M N")
 
@@ -22,7 +23,7 @@ def calls(request, monkeypatch):
     """Calls a kernel in one of the three ways."""
     if request.param == "interpret":
         return lambda kernel, *arguments: kernel.interpret(*arguments)
-    monkeypatch.setenv("AFFDSL_CALLER", request.param)
+    call_by(request.param, monkeypatch)
     return lambda kernel, *arguments: af.kernel(kernel.__wrapped__)(*arguments)
 
 

@@ -24,7 +24,7 @@ def threaded(tmp_path_factory):
     """A library whose functions take how many threads run their loops, and have names that are words elsewhere."""
     folder = tmp_path_factory.mktemp("threaded")
     options = {"python": True, "threads_parameter": True, "bindings": LANGUAGES}
-    af.build([kernels.twice, kernels.total, kernels.clashing], folder, name="threaded", **options)
+    af.build([kernels.twice, kernels.total, kernels.clashing, kernels.c_int64_t], folder, name="threaded", **options)
     return folder
 
 

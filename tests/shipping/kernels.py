@@ -123,4 +123,13 @@ def clashing(type: af.f64, TYPE: af.f64[N], c_double: af.f64[N, 2]):
     return end
 
 
+WIDE = af.symbols(" ".join(f"{name}_is_a_name_so_long_that_three_of_them_are_more_than_a_line" for name in "ABC"))
+
+
+@af.kernel
+def c_int64_t(Float64: af.f64[WIDE], joinpath: af.i32):
+    """A kind of Fortran, a type and a function of Julia, and dimensions that need several lines of Fortran."""
+    Float64[0, 0, 0] = af.f64(joinpath)
+
+
 ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, doubled, by_number]

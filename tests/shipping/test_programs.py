@@ -99,6 +99,8 @@ def test_julia_passes_what_the_header_takes(library, all_kinds, threaded):
         r"function \w+\(.*\)\n    ccall\(\(:(\w+), LIBRARY\), (\w+), \((.*?)\)(?:, (.*))?\)\nend\n", text
     )
     assert {name for name, *_ in called} == declared.keys()
+    defined = {word for head in re.findall(r"function (.*)\n", text) for word in re.findall(r"\w+", head)}
+    assert not defined & {*julia.TYPES.values(), "Ptr", "Ref", "Sys", "joinpath"}
     for name, returns, types, given in called:
         wanted, listed = declared[name]
         assert returns == julia.TYPES[wanted]
@@ -139,10 +141,14 @@ def test_functions_of_a_wheel_take_the_number_of_threads(threaded, tmp_path, mon
     for number, error, said in (
         (-1, module.RangeError, "total: argument 'threads' must be between 0 and 4096, got -1"),
         (5000, module.RangeError, "total: argument 'threads' must be between 0 and 4096, got 5000"),
-        (1.5, module.ArgumentError, "total: argument 'threads' must be a whole number, got 1.5"),
     ):
         with pytest.raises(error) as refused:
             module.total(x, y, threads=number)
+        assert str(refused.value) == said
+    for wrong in (1.5, True, None):
+        with pytest.raises(module.ArgumentError) as refused:
+            module.total(x, y, threads=wrong)
+        said = f"total: argument 'threads' must be a whole number, got {wrong!r}: pass 0 to leave it to OpenMP"
         assert str(refused.value) == said
 
 

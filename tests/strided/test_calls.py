@@ -12,7 +12,7 @@ from affdsl.codegen.c.emit import emit, emit_jit
 from affdsl.codegen.errors import LayoutError, OverlapError, SizeError
 from affdsl.codegen.overlap import overlap, overlaps_itself
 from tests.codegen.c.compare import check_compiles
-from tests.oracles import mlir_opt
+from tests.oracles import call_by, mlir_opt
 from tests.strided.views import strides
 
 M, N = af.symbols("M N")
@@ -35,7 +35,7 @@ def call(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cal
     """`add`, by each way in which it is called."""
     if request.param == "interpret":
         return add.interpret
-    monkeypatch.setenv("AFFDSL_CALLER", request.param)
+    call_by(request.param, monkeypatch)
     return af.kernel(add._function)
 
 

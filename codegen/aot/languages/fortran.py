@@ -19,28 +19,32 @@ TYPES = {
 INTENTS = {"value": ", value", "read": ", intent(in)", "changed": ", intent(inout)", "given": ", intent(out)"}
 LONGEST = 63
 """So many characters has a name of Fortran at most."""
+WIDEST = 132
+"""So many characters has a line of Fortran at most, but for comments."""
 _UNSIGNED = "unsigned: the same bits as the signed integer here"
 
 
 def module_name(library: str) -> str:
     """What the module is called: a library may be called as its function is, and a module may not."""
-    return f"{library}_kernels"
+    end = "_kernels"
+    return library[: LONGEST - len(end)] + end
 
 
 def fortran(library: Library, functions: Sequence[Function]) -> str:
     """The text of NAME.f90."""
     name = module_name(library.name)
+    kinds = sorted({kind for function in functions for kind in _kinds(function)})
     lines = [
         f"! {library.name} {library.version} for Fortran, made by affdsl: use {name}",
         "!",
         "! Arrays are row-major: what is a[i][j] in C is a(j + 1, i + 1) here, so the dimensions of an array stand in",
         "! the opposite order. Comments have the types and names of C.",
         f"module {name}",
-        "  use, intrinsic :: iso_c_binding",
+        *_folded(f"  use, intrinsic :: iso_c_binding, only: {', '.join(kinds)}" if kinds else ""),
         "  implicit none",
         "  private",
     ]
-    names = _names([f.symbol for f in functions], {name})
+    names = _names([f.symbol for f in functions], {name, *kinds})
     lines += [f"  public :: {names[f.symbol]}" for f in functions]
     lines += ["", "  interface"]
     for function in functions:
@@ -52,7 +56,7 @@ def fortran(library: Library, functions: Sequence[Function]) -> str:
 def _interface(function: Function, functions: dict[str, str]) -> Iterator[str]:
     kind = "subroutine" if function.returns == "void" else "function"
     called = functions[function.symbol]
-    kinds = {TYPES[t].partition("(")[2].rstrip(")") for t in _types(function)}
+    kinds = _kinds(function)
     names = _names([p.name for p in function.parameters], {called.lower(), "answer", *kinds})
     end = "" if kind == "subroutine" else " result(answer)"
     given = [names[p.name] for p in function.parameters]
@@ -61,23 +65,37 @@ def _interface(function: Function, functions: dict[str, str]) -> Iterator[str]:
         yield f"        {name}{',' if position < len(given) - 1 else ''} &"
     yield f'        ) bind(C, name="{function.symbol}"){end}'
     if kinds:
-        yield f"      import :: {', '.join(sorted(kinds))}"
+        yield from _folded(f"      import :: {', '.join(kinds)}")
     shown = {value: names[name] for value, name in function.names.items() if name in names}
     # Sizes are declared before the arrays whose dimensions they are.
     for p in sorted(function.parameters, key=lambda p: p.use != "value"):
         note = "" if p.name == names[p.name] else f"{p.name} in C"
         note = ", ".join(filter(None, (note, _UNSIGNED if p.type.startswith("u") else "")))
         dimensions = _dimensions(p, shown)
-        declared = f"      {TYPES[p.type]}{INTENTS[p.use]} :: {names[p.name]}{dimensions}"
-        yield f"{declared}  ! {note}" if note else declared
+        *lines, last = _folded(f"      {TYPES[p.type]}{INTENTS[p.use]} :: {names[p.name]}{dimensions}")
+        yield from lines
+        yield f"{last}  ! {note}" if note else last
     if kind == "function":
         yield f"      {TYPES[function.returns]} :: answer"
     yield f"    end {kind} {called}"
 
 
-def _types(function: Function) -> list[str]:
-    found = [p.type for p in function.parameters]
-    return found if function.returns == "void" else [*found, function.returns]
+def _kinds(function: Function) -> list[str]:
+    """The names of iso_c_binding that the declaration of a function has."""
+    found = {p.type for p in function.parameters} | {function.returns} - {"void"}
+    return sorted({TYPES[t].partition("(")[2].rstrip(")") for t in found})
+
+
+def _folded(line: str) -> Iterator[str]:
+    """A line as one or several, none of which is too long for compilers."""
+    while len(line) > WIDEST:
+        end = line.rfind(", ", 0, WIDEST - 1) + 2
+        if end < len("        &, "):
+            end = WIDEST - 1
+        yield f"{line[:end]}&"
+        line = f"        &{line[end:]}"
+    if line:
+        yield line
 
 
 def _dimensions(p: Parameter, names: dict[Value, str]) -> str:

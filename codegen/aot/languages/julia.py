@@ -17,7 +17,8 @@ KEYWORDS = frozenset(
     """abstract baremodule begin break catch const continue do else elseif end export false finally for function global
     if import in isa let local macro module mutable outer primitive public quote return struct true try type using
     where while ccall eval include LIBRARY""".split()
-)
+) | {*TYPES.values(), "Ptr", "Ref", "Sys", "joinpath"}
+"""Words of the language, and what the file has names for."""
 
 
 def module_name(library: str) -> str:
@@ -55,5 +56,5 @@ def _type(p: Parameter) -> str:
 
 
 def _spelled(name: str, function: str = "") -> str:
-    """A name that is no word of the language, and not that of the function."""
+    """A name that means nothing else in the file, and is not that of the function."""
     return f"{name}_" if name in KEYWORDS or name == function else name
