@@ -89,14 +89,14 @@ def _step(name: str, step: object) -> int:
     """The step of a slice. Raises ProgramIndexError for one that is no positive number."""
     if step is None:
         return 1
-    is_number = isinstance(step, int | np.integer) and not isinstance(step, bool)
-    if is_number and step > 0:  # type: ignore[operator]
-        return int(step)  # type: ignore[call-overload, no-any-return]
+    number = int(step) if isinstance(step, int | np.integer) and not isinstance(step, bool) else 0
+    if number > 0:
+        return number
     raise problem(
         ProgramIndexError,
         f"a slice of {name} has the step {_text(step)}, which is not 1, 2, 3, ...",
         "elements are taken upwards: let the kernel that is called run down, by affdsl.for_(n - 1, -1, -1)"
-        if is_number and step < 0  # type: ignore[operator]
+        if number < 0
         else "write a number: how far apart elements lie is known while the kernel is built",
     )
 
@@ -123,13 +123,14 @@ def _end(name: str, n: int, size: Affine, x: object, verb: str) -> Affine:
     """Where a slice starts or ends. Raises ProgramIndexError where that is outside of the array whatever it is."""
     at = index_of(x, f"where a slice of {name} {verb}")
     what = f"a slice of dimension {n} of {name} {verb} at"
-    if not isinstance(at, Index):
+    if isinstance(x, Scalar):  # at the top of a kernel it would be a symbol, but no call knows its value beforehand
         raise problem(
             ProgramIndexError,
-            f"{what} {at.describe()}, which is known only as data",
+            f"{what} {x.describe()}, which is known only as data",
             "the ends of a slice are made of loop variables, sizes and numbers: pass the whole array, and the ends as "
             "arguments of type affdsl.index",
         )
+    assert isinstance(at, Index), "what is no data is affine"
     require_known((at.expr,))
     if at.expr.is_constant and at.expr.constant < 0:
         raise problem(

@@ -135,9 +135,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for what threads share of a long loop, and for its version for small sizes."""
-    left_out = tuple(name for name in recipes.FOR_LOOPS if name != "vectors")  # its rows are no rows of anything
-    inner = replace(options, choices=replace(options.choices, left_out=(*options.choices.left_out, *left_out)))
-    s, _, said = _one(shared.schedule, shared.root, inner)
+    s, _, said = _one(shared.schedule, shared.root, options)
     done = "; ".join(dict.fromkeys([shared.note.done, *(note.done for note in said if note.done)]))
     notes = only_for(shared.condition, [replace(shared.note, done=done)], "have one thread")
     for name in shared.rest:

@@ -13,7 +13,7 @@ from functools import cached_property
 from affdsl.explained import Note
 from affdsl.frozen import Frozen
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.schedules import cycles_of, standing_in
+from affdsl.optimize.model.schedules import cycles_of, sizes_that_run, standing_in
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.schedule.schedule import Schedule
 
@@ -55,9 +55,10 @@ class Candidate(Frozen):
     def _ratio(self, *, near: bool) -> float:
         new = standing_in(self.schedule, but_not_in=self.before)
         old = standing_in(self.before, but_not_in=self.schedule)
+        sizes = sizes_that_run(self.before, but_not_in=self.schedule)
         try:
-            written = cycles_of(self.before, old, self.machine, near=near)
-            return cycles_of(self.schedule, new, self.machine, near=near) / max(1.0, written)
+            written = cycles_of(self.before, old, self.machine, sizes, near=near)
+            return cycles_of(self.schedule, new, self.machine, sizes, near=near) / max(1.0, written)
         except UncountedError:
             return 0.0
 

@@ -161,9 +161,9 @@ def _pipeline(at: Place, loop: object) -> Step:
     return Step("pipeline_data_transfer", (iv,))
 
 
-def _parallel(at: Place, loop: object, *, reassociate: bool, copies: int = 0) -> Step:
+def _parallel(at: Place, loop: object, *, reassociate: bool, copies: object = 0) -> Step:
     iv = at.loop(loop, parallel="there is nothing left to do", data=True)
-    options = (("copies", copies),) if copies else ()
+    options = (("copies", at.number(copies, "copies", 1)),) if copies != 0 else ()
     return Step("parallelize", (iv,), (("reassociate", reassociate), *options))
 
 

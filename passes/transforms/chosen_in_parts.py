@@ -9,6 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.location import Location
 from affdsl.ir.parts import IN_A_ROW, LONGEST_STEP, PARTS, neutral
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType, ScalarType
@@ -124,7 +125,7 @@ def _in_parts(loop: affine.For, own: Sequence[Own]) -> tuple[Op, ...]:
         (inner, affine.Yield(inner.results, location=at)), row * PARTS, inits, inner.inits, _likes(carried),
         location=at,
     )  # fmt: skip
-    arrays = [Value(MemRefType((PARTS,), v.type), f"{v.hint or hint}_parts", at) for v in carried]  # type: ignore[arg-type]
+    arrays = [_one_for_each_part(v, hint, at) for v in carried]
     stores = [
         affine.Store(value, array, (Affine.of(part),), location=at)
         for value, array in zip(rows.results, arrays, strict=True)
@@ -176,6 +177,12 @@ def _best_of_parts(
     return affine.For(
         part, (Affine(),), (Affine.of(PARTS),), (*body, end), 1, inits, carried, results, location=at
     )  # fmt: skip
+
+
+def _one_for_each_part(value: Value, hint: str, at: Location | None) -> Value:
+    """An array with a number like value for each part."""
+    assert isinstance(value.type, ScalarType), "what is no number has been refused"
+    return Value(MemRefType((PARTS,), value.type), f"{value.hint or hint}_parts", at)
 
 
 def _likes(values: Sequence[Value]) -> tuple[Value, ...]:

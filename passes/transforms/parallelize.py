@@ -135,11 +135,12 @@ def _in_copies(
     """The function with a loop in parallel of which each part updates a copy of an array."""
     loop = verdict.loop
     updated = updated_of(function, loop, module) if isinstance(loop, affine.For) else None
-    if copies < 1:
-        raise refusal(loop, what, f"there is at least one copy, not {copies}")
     if updated is None or not isinstance(loop, affine.For):
-        reason = "parts have copies of one array, of a known shape, whose elements all iterations update in one way: "
-        raise refusal(loop, what, f"{reason}here more goes from one iteration to another, or less")
+        reason = (
+            "copies are for a loop that updates elements of one array of a known shape, all in one way, as "
+            "h[x[i]] += 1 does, and passes on nothing else from one iteration to another; this loop is no such loop"
+        )
+        raise refusal(loop, what, reason)
     if needs_reassociation(updated) and not reassociate:
         reason = f"where each part has a copy of {name(updated.array)}, {updated.kind} is rounded in another way"
         raise refusal(loop, what, reason, Proposal(options=(("reassociate", True), ("copies", copies))))

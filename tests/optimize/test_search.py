@@ -1,13 +1,17 @@
 """Candidates of a nest: loops stay as they are written where the model expects nothing better."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 
 import affdsl as af
 from affdsl.optimize.machine import usual
 from affdsl.optimize.model.schedules import cycles_of, standing_in
-from affdsl.optimize.options import targets
+from affdsl.optimize.options import Options, targets
 from affdsl.optimize.search import SLOWER, Candidate, first_that_pays
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import outer_loops
 from benchmarks.idioms import IDIOMS
 
 N, M = af.symbols("N M")
@@ -81,6 +85,37 @@ def test_the_ratio_is_one_for_the_same_loops_and_less_for_better_ones():
     assert slow.ratio > SLOWER
     assert slow.is_slower
     assert str(slow).endswith("times as long as the loops as written")
+
+
+def test_a_version_for_large_sizes_is_judged_where_it_runs():
+    """At 300, the size of all others, none of it would run, so that nothing in it would ever be slower."""
+
+    @af.kernel
+    def with_table(photo: af.u8[N, 3], out: af.u8[N, 3], table: af.f32[M]):
+        colours(photo, out)
+
+    def judged(condition, steps) -> Candidate:
+        before = af.Schedule(with_table, inline=True).specialize("i", condition)
+        after = copy(before)
+        steps(after)
+        return Candidate("steps", after, before, ("done",), AVX2)
+
+    for condition in (N >= 100_000, N >= 16 * M, (N >= 1000) & (M >= 2000)):
+        assert judged(condition, lambda s: s.vectorize("i", 32)).is_slower, condition
+    assert judged(N >= 100_000, lambda s: s.vectorize("i_else", 32)).is_slower
+
+
+def test_strips_are_no_lanes():
+    """Lanes with a strip each would go over them one after the other."""
+
+    @af.kernel
+    def in_strips(x: af.i32[N], out: af.i32[1]):
+        with af.for_(0, N, 64) as first, af.for_(first, af.min(N, first + 64)) as i:
+            out[0] = af.max(out[0], x[i])
+
+    s = af.Schedule(in_strips).scalar_replace("i").scalar_replace("first")
+    with pytest.raises(UnfitError, match="each its own strip"):
+        outer_loops.take(s, "first", Options(targets()["avx2"], 1))
 
 
 def test_nothing_is_guessed_where_data_decide():

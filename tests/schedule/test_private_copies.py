@@ -89,7 +89,7 @@ def of_itself(x: af.i64[N], h: af.i64[M]):
     "kernel", [read_elsewhere, two_kinds, another_place, scattered, of_itself], ids=lambda k: k.name
 )
 def test_other_loops_are_refused(kernel):
-    with pytest.raises(af.IllegalTransform, match="parts have copies of one array, of a known shape"):
+    with pytest.raises(af.IllegalTransform, match="copies are for a loop that updates elements of one array"):
         af.Schedule(kernel).parallel("i", copies=2)
 
 
@@ -98,8 +98,9 @@ def test_rounding_is_asked_for_and_copies_are_at_least_one():
         af.Schedule(floats).parallel("i", copies=2)
     with pytest.raises(af.IllegalTransform, match=r'legal: s\.parallel\("i", copies=2\)'):
         af.Schedule(tally).parallel("i")
-    with pytest.raises(af.IllegalTransform, match="there is at least one copy, not -1"):
-        af.Schedule(tally).parallel("i", copies=-1)
+    for copies in (-1, 1.5, "2"):
+        with pytest.raises(af.ScheduleError, match="copies is a whole number of at least 1, got "):
+            af.Schedule(tally).parallel("i", copies=copies)
     made = af.Schedule(floats).parallel("i", copies=2, reassociate=True).kernel()
     x, w, h = np.arange(30_000) % 7, np.ones(30_000), np.zeros(7)
     made(x, w, h)

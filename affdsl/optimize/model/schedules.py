@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from affdsl.codegen.c.emit import in_registers
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import memref
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Module
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.optimize.machine import Machine
@@ -30,6 +30,41 @@ def standing_in(s: Schedule, *, but_not_in: Schedule | None = None) -> list[Op]:
     return [op for op in s.function.body if any(op.blocks()) and id(op) not in others]
 
 
+def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
+    """Numbers for sizes with which what stands in a schedule alone, and not in another one, runs.
+
+    They are `SIZE`, but larger where that stands in the version of a loop for large sizes: it would not run with them,
+    whatever it is.
+    """
+    others, sizes = {*walk(but_not_in.function)}, _all_sizes(s)
+
+    def is_changed(block: Block) -> bool:
+        return any(op not in others for op in block)
+
+    def enter(block: Block) -> None:
+        for op in block:
+            if op in others:
+                continue
+            if isinstance(op, affine.If) and is_changed(op.then) and not is_changed(op.orelse):
+                for constraint in op.condition:
+                    _enlarge(sizes, constraint.expr)
+            for inside in op.blocks():
+                enter(inside)
+
+    enter(s.function.body)
+    return sizes
+
+
+def _enlarge(sizes: dict[Value, int], expr: Affine) -> None:
+    """Make the sizes larger of which there are so many in an expression, until it is not negative."""
+    if not sizes.keys() >= {*expr.values()}:
+        return
+    for atom, factor in expr.terms:
+        missing = -expr.evaluate(sizes)
+        if isinstance(atom, Value) and factor > 0 and missing > 0:
+            sizes[atom] -= -missing // factor
+
+
 def cycles(s: Schedule, machine: Machine, size: int = SIZE) -> float:
     """How many cycles a call takes where each size is the same.
 
@@ -47,17 +82,34 @@ def cycles(s: Schedule, machine: Machine, size: int = SIZE) -> float:
     >>> cycles(af.Schedule(sums).unroll_jam("i", 4).scalar_replace("j"), machine) < before / 2
     True
     """
-    return cycles_of(s, standing_in(s), machine, size)
+    return cycles_of(s, standing_in(s), machine, _all_sizes(s, size))
 
 
-def cycles_of(s: Schedule, nests: Collection[Op], machine: Machine, size: int = SIZE, *, near: bool = False) -> float:
-    """The same of some nests of a schedule; `near` if all that they touch is in the nearest cache."""
+def _all_sizes(s: Schedule, size: int = SIZE) -> dict[Value, int]:
+    return {v: size for v in s.function.args if isinstance(v.type, IndexType)}
+
+
+def cycles_of(
+    s: Schedule,
+    nests: Collection[Op],
+    machine: Machine,
+    sizes: Mapping[Value, int] | None = None,
+    *,
+    near: bool = False,
+) -> float:
+    """The same of some nests of a schedule, for sizes that are not all the same if need be.
+
+    Parameters
+    ----------
+    near
+        Whether all that they touch is in the nearest cache.
+    """
     function = s.function
     body = tuple(_without_other_nests(function.body, nests))
     others = [op for op in s.module.body if op is not function]
     module = in_registers(Module((*others, with_fields(function, body=body))), machine.target.width)
     function = module.functions[-1]
-    known = {v: size for v in function.args if isinstance(v.type, IndexType)}
+    known = _all_sizes(s) if sizes is None else dict(sizes)
     shapes = {
         v: [e.evaluate(known) for e in shape]
         for v, shape in zip(function.args, function.shapes, strict=False)

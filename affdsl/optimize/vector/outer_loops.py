@@ -8,7 +8,7 @@ from copy import copy
 from functools import partial
 from itertools import permutations
 
-from affdsl.ir.core import Lanewise
+from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
@@ -47,6 +47,9 @@ def take(s: Schedule, root: str, options: Options, *, near: bool = False) -> tup
     for loop in _around(found):
         held = [nest for nest in found if loop in (*nest.around, *nest.band)]
         if not all(_lies_in_rows(nest, loop) for nest in held):
+            continue
+        if any(_is_strip(inner, loop) for nest in held for inner in nest.loops):
+            why = "lanes would run the loops inside one after the other, each its own strip"
             continue
         if (
             not near
@@ -104,6 +107,21 @@ def _lies_in_rows(nest: Nest, loop: affine.For) -> bool:
     """
     motions = {nest.stride(access, loop).motion for access in nest.accesses if access.buffer.rank}
     return motions <= {"invariant", "contiguous"}
+
+
+def _is_strip(inner: Op, loop: affine.For) -> bool:
+    """Whether no iteration of one loop runs in two iterations of another one around it.
+
+        for ii = 0 to n step 64: for i = ii to min(n, ii + 64)
+
+    A subscript `i` is the same whatever `ii` is, but there is one `ii` alone for it.
+    """
+    if not isinstance(inner, affine.For) or len(inner.lower) != 1:
+        return False
+    (low,) = inner.lower
+    apart = abs(dict(low.terms).get(loop.iv, 0)) * loop.step
+    lengths = (up - low for up in inner.upper)
+    return any(apart >= length.constant for length in lengths if length.is_constant and apart)
 
 
 def _reads_again(held: Sequence[Nest], loop: affine.For) -> bool:

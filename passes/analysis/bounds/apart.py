@@ -64,8 +64,9 @@ class ApartDemands(Demands):
             return
         same = tuple(Constraint(d, equality=True) for d in differences if not d.is_constant)
         index = first[buffer.loops :]
-        inside = self._inside_of(buffer.root, index, domain)
-        demand = Demand(op, verb, buffer.root, inside, index, claims=(_NEVER,), names=names, breaks=same)
+        for each in (index, second[buffer.loops :]):
+            domain = self._inside_of(buffer.root, each, domain)
+        demand = Demand(op, verb, buffer.root, domain, index, claims=(_NEVER,), names=names, breaks=same)
         self.demands.append(demand)
 
     def _inside_of(self, root: Value, index: tuple[Affine, ...], domain: Domain) -> Domain:
