@@ -33,6 +33,7 @@ from affdsl.passes.transforms.demote import demote
 from affdsl.passes.transforms.expand import expand
 from affdsl.passes.transforms.hoist import hoist
 from affdsl.passes.transforms.index_set_split import index_set_split
+from affdsl.passes.transforms.map_gpu import map_gpu
 from affdsl.passes.transforms.normalize import normalize
 from affdsl.passes.transforms.parallelize import parallelize
 from affdsl.passes.transforms.peel import peel
@@ -452,6 +453,12 @@ PRIMITIVES: dict[str, Primitive] = {
         one(),
         lambda at, loops, n: parallelize(at.function, *at.ivs(loops), module=at.module, reassociate=at.reassociate),
         forced(_reversed, *REVERSE),
+    ),
+    # Blocks and threads may run backwards.
+    "map_gpu": Primitive(
+        nested((1, 2, 5), (1, 3)),
+        lambda at, loops, n: map_gpu(at.function, *at.ivs(loops), blocks=n[0], threads=n[1], module=at.module),
+        forced(lambda at, loops, n: _reversed(at, loops[:1], n), *REVERSE),
     ),
     "hoist": _primitive(one(), lambda at, loops, n: hoist(at.function, *at.ivs(loops), module=at.module)),
     "sink": _primitive(one(), lambda at, loops, n: sink(at.function, *at.ivs(loops), module=at.module)),
