@@ -68,15 +68,6 @@ def called(kernel: af.Kernel, version: int) -> Callable[..., object]:
     return call
 
 
-def by_openmp(kernel: af.Kernel) -> Callable[..., object]:
-    """The kernel as MLIR lowers it to OpenMP, as a callable on the kernel's arguments."""
-
-    def call(*arguments: object) -> object:
-        return oracles.run_mlir(kernel.mlir(), kernel.name, _given(kernel, arguments), lowering=oracles.OPENMP)
-
-    return call
-
-
 def _given(kernel: af.Kernel, arguments: Sequence[object]) -> list[native.Argument]:
     """The arguments of a call with the sizes before them."""
     shapes = [x.shape for x in arguments if isinstance(x, np.ndarray)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import os
 import re
 import shutil
 import subprocess
@@ -80,10 +79,6 @@ def tools(folder: Path | None) -> Iterator[Tool]:
             lambda case, version=version: lowered.lowered(_text(case, version), version),
             lambda case, version=version: _same(case, case.kernel, lowered.called(case.kernel, version)),
         )
-    yield Tool(
-        "mlir-opt, OpenMP at two threads", partial(_version, "mlir-opt", 22), partial(_parsed, 22),
-        lambda case: oracles.mlir_opt(case.kernel.mlir(), f"--pass-pipeline={oracles.OPENMP}"), _by_openmp,
-    )  # fmt: skip
     for target, name in (("nvvm", "NVVM, PTX"), ("rocdl", "ROCDL, assembly for gfx90a")):
         yield Tool(
             f"mlir-opt, gpu, {name}", partial(_version, "mlir-opt", 22), _launched,
@@ -135,10 +130,6 @@ def _several(result: object) -> tuple[object, ...]:
 
 def _launched(case: Case) -> None:
     oracles.mlir_opt(gpu.on_gpu(case.kernel))
-
-
-def _by_openmp(case: Case) -> None:
-    _same(case, case.kernel, lowered.by_openmp(case.kernel))
 
 
 def _today(case: Case) -> str:
@@ -285,7 +276,6 @@ def main() -> None:
     given = parser.parse_args()
     if given.install is not None:
         install(given.install)
-    os.environ.setdefault("OMP_NUM_THREADS", "2")
     rows = []
     for tool in tools(given.install or given.tools):
         if given.only in tool.name:
