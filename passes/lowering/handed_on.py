@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from affdsl.ir.traverse import OpT
 from affdsl.passes.lowering.bits_in_memory import bits_in_memory
+from affdsl.passes.lowering.carried_variables import carried_variables
 from affdsl.passes.lowering.defined_reductions import defined_reductions
 from affdsl.passes.lowering.early_ends import early_ends
 from affdsl.passes.lowering.guarded_arithmetic import guarded_arithmetic
@@ -20,4 +21,4 @@ def handed_on(root: OpT) -> OpT:
     >>> handed_on(plain) is plain
     True
     """
-    return early_ends(guarded_arithmetic(defined_reductions(bits_in_memory(strided_vectors(root)))))
+    return early_ends(guarded_arithmetic(defined_reductions(bits_in_memory(strided_vectors(carried_variables(root))))))
