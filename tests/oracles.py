@@ -74,9 +74,8 @@ LOWERING = """builtin.module(
     convert-func-to-llvm, convert-cf-to-llvm, convert-arith-to-llvm, convert-index-to-llvm, convert-ub-to-llvm,
     reconcile-unrealized-casts)"""
 
-# The same by threads of OpenMP: what is parallel becomes OpenMP first. Its iterations are then scopes of what they make
-# on the stack, which are empty and gone once memory is LLVM's, or after canonicalize. Memory comes before branches, since
-# such a scope has one block.
+# The same by threads of OpenMP: loops are OpenMP's first. Iterations are then scopes of what they make on the stack, of
+# one block each: those that make nothing are gone after canonicalize, others once memory is LLVM's, before branches.
 OPENMP = LOWERING.replace(
     "convert-complex-to-llvm, convert-scf-to-cf,",
     """convert-complex-to-llvm, convert-scf-to-openmp, canonicalize, expand-strided-metadata, lower-affine,
