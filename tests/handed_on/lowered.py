@@ -51,6 +51,7 @@ def run(*command: str | Path, given: bytes = b"") -> bytes:
     return done.stdout
 
 
+@functools.cache
 def lowered(text: str, version: int) -> bytes:
     """A module in the dialect of LLVM."""
     return run(tool("mlir-opt", version), *pipeline(version), "-", given=text.encode())
@@ -64,6 +65,15 @@ def called(kernel: af.Kernel, version: int) -> Callable[..., object]:
 
     def call(*arguments: object) -> object:
         return native.call(library, kernel.name, types, _given(kernel, arguments))
+
+    return call
+
+
+def by_openmp(kernel: af.Kernel) -> Callable[..., object]:
+    """The kernel as MLIR lowers it to OpenMP, as a callable on the kernel's arguments."""
+
+    def call(*arguments: object) -> object:
+        return oracles.run_mlir(kernel.mlir(), kernel.name, _given(kernel, arguments), lowering=oracles.OPENMP)
 
     return call
 

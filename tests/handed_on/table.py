@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import os
 import re
 import shutil
 import subprocess
@@ -79,6 +80,11 @@ def tools(folder: Path | None) -> Iterator[Tool]:
             lambda case, version=version: lowered.lowered(_text(case, version), version),
             lambda case, version=version: _same(case, case.kernel, lowered.called(case.kernel, version)),
         )
+    yield Tool(
+        "mlir-opt, OpenMP at two threads", partial(_version, "mlir-opt", 22), partial(_parsed, 22),
+        lambda case: oracles.mlir_opt(case.kernel.mlir(), f"--pass-pipeline={oracles.OPENMP}"),
+        lambda case: _same(case, case.kernel, lowered.by_openmp(case.kernel)),
+    )  # fmt: skip
     for target, name in (("nvvm", "NVVM, PTX"), ("rocdl", "ROCDL, assembly for gfx90a")):
         yield Tool(
             f"mlir-opt, gpu, {name}", partial(_version, "mlir-opt", 22), _launched,
@@ -276,6 +282,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.install is not None:
         install(given.install)
+    os.environ["OMP_NUM_THREADS"] = "2"
     rows = []
     for tool in tools(given.install or given.tools):
         if given.only in tool.name:
