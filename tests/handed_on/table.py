@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import fcntl
 import os
 import re
 import shutil
@@ -237,24 +238,20 @@ def _problem(step: Step, case: Case) -> str:
     return ""
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows as Markdown."""
-    lines = ["| tool | version | kernels | parses | lowers | runs equal |", "|---|---|---|---|---|---|"]
-    for each in rows:
-        cells = [each.tool.name, each.version, str(len(each.tool.cases))]
-        cells += ["" if n is None else str(n) for n in (each.parsed, each.lowered, each.equal)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+HEAD = "| tool | version | kernels | parses | lowers | runs equal | on |\n|---|---|---|---|---|---|---|"
 
 
-def misses(rows: Sequence[Row]) -> str:
-    """What is not done, and what the tool says of it."""
-    lines = [
-        f"* {each.tool.name}: {'; '.join(f'{name} (`{reason}`)' for name, reason in each.others)}"
-        for each in rows
-        if each.others
-    ]
-    return "\n".join(lines) or "Nothing is missing."
+def line(each: Row) -> str:
+    """A row as Markdown, with the day."""
+    counts = ["" if n is None else str(n) for n in (each.parsed, each.lowered, each.equal)]
+    day = datetime.datetime.now(tz=datetime.UTC).date()
+    return f"| {each.tool.name} | {each.version} | {len(each.tool.cases)} | {' | '.join(counts)} | {day} |"
+
+
+def misses(each: Row) -> str:
+    """What is not done, and what the tool says of it; nothing where all is."""
+    said = "; ".join(f"{name} (`{reason}`)" for name, reason in each.others)
+    return f"* {each.tool.name}: {said}" if said else ""
 
 
 def install(folder: Path) -> None:
@@ -263,13 +260,21 @@ def install(folder: Path) -> None:
     subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "-q", *PYPI], check=True)
 
 
-def written(rows: Sequence[Row]) -> None:
-    """The table on its page, in place of what was there."""
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    day = datetime.datetime.now(tz=datetime.UTC).date()
-    text = f"{BEGIN}\n{table(rows)}\n\nAs of {day}. What is not done, and what the tool says:\n\n{misses(rows)}\n{END}"
-    PAGE.write_text(f"{before}{text}{after}", encoding="utf-8")
+def written(each: Row, tools_in_order: Sequence[Tool]) -> None:
+    """A row on the page, in place of the one that was there; the others stay."""
+    with PAGE.open("r+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        before, _, rest = file.read().partition(BEGIN)
+        old, _, after = rest.partition(END)
+        rows = {found[1]: found[0] for found in re.finditer(r"^\| (.+?) \| .*$", old, re.M)}
+        others = {found[1]: found[0] for found in re.finditer(r"^\* (.+?): .*$", old, re.M)}
+        rows[each.tool.name], others[each.tool.name] = line(each), misses(each)
+        names = [tool.name for tool in tools_in_order]
+        table = "\n".join([HEAD, *(rows[name] for name in names if name in rows)])
+        missing = "\n".join(others[name] for name in names if others.get(name))
+        file.seek(0)
+        file.truncate()
+        file.write(f"{before}{BEGIN}\n{table}\n\nWhat is not done, and what the tool says:\n\n{missing}\n{END}{after}")
 
 
 def main() -> None:
@@ -277,20 +282,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--install", type=Path, help="the folder of an environment for the tools of PyPI")
     parser.add_argument("--tools", type=Path, help="such a folder that is there already")
-    parser.add_argument("--only", default="", help="rows whose name has this in it")
+    parser.add_argument("--only", default="", help="only rows whose name has this in it; the others stay on the page")
     parser.add_argument("--write", action="store_true", help="write docs/downstream.md")
     given = parser.parse_args()
     if given.install is not None:
         install(given.install)
     os.environ["OMP_NUM_THREADS"] = "2"
-    rows = []
-    for tool in tools(given.install or given.tools):
+    everything = [*tools(given.install or given.tools)]
+    for tool in everything:
         if given.only in tool.name:
-            rows.append(row(tool))
-            print(table(rows[-1:]).splitlines()[-1], flush=True)
-    print(misses(rows))
-    if given.write:
-        written(rows)
+            found = row(tool)
+            print(line(found), misses(found), sep="\n", flush=True)
+            if given.write:
+                written(found, everything)
 
 
 if __name__ == "__main__":
