@@ -10,12 +10,16 @@ from affdsl.cli.diagnostics import diagnostics_of
 from affdsl.cli.entry import entry_of
 from affdsl.cli.files import complain, read_input, write_output
 from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.returned import without_returned_arguments
 from affdsl.cli.sizes import with_sizes
 from affdsl.cli.text import Style, read, show
 from affdsl.codegen.c.emit import REGISTER_BITS, emit
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
+from affdsl.passes.lowering.index_as_arith import index_as_arith
+from affdsl.passes.lowering.linalg import convert_linalg_to_affine_loops
+from affdsl.passes.lowering.read_tensors import read_tensors_as_buffers
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.pipeline.language import nested, pass_step
 from affdsl.passes.pipeline.manager import Pipeline
@@ -92,11 +96,19 @@ def _optimizing(options: str | None) -> Pipeline | None:
     return Pipeline("builtin.module", (nested("builtin.module", step),))
 
 
+def prepared(module: Module) -> Module:
+    """module in terms of what C output knows, with the sizes of arrays as arguments."""
+    module = read_tensors_as_buffers(index_as_arith(module))
+    module = without_returned_arguments(convert_linalg_to_affine_loops(module))
+    sized, _ = with_sizes(module)
+    return sized
+
+
 def _c(module: Module, line: CommandLine, optimizing: Pipeline | None) -> dict[str, str]:
     """The files to write, by their names."""
     entry = entry_of(module, line.given("entry"), "translate")
     width = int(line.given("width") or REGISTER_BITS[-1])
-    module, _ = with_sizes(module)
+    module = prepared(module)
     if optimizing is not None:
         optimized = optimizing.run(module)
         assert isinstance(optimized, Module), "a pass makes a module of a module"

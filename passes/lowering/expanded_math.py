@@ -13,7 +13,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.ir.types import BF16, F32, F64, I32, FloatType, Type, VectorType
-from affdsl.passes.lowering.integer_ranges import element_of
+from affdsl.passes.affine.integer_ranges import element_of
 
 _EXACT = frozenset("absf ceil floor round roundeven sqrt trunc rsqrt copysign fpowi".split())
 """Functions that every library rounds alike, or that are made of such."""
