@@ -10,6 +10,7 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from tests import oracles
+from tests.effort import TRIES_ALL
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 
@@ -119,7 +120,7 @@ func.func @f(%A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: memref<?x?xf32>) {
 """
 
 
-@pytest.mark.parametrize("options", [(), ("--optimize=target=avx2 threads=1",)])
+@pytest.mark.parametrize("options", [(), ("--optimize=target=avx2 threads=1",)] if TRIES_ALL else [()])
 def test_linalg_on_buffers_runs(cli, options):
     library = library_of(cli, LINALG, "f", *options)
     random = np.random.default_rng(0)
@@ -145,3 +146,30 @@ def test_index_arithmetic_is_that_of_arith():
     module = prepared(parse(text))
     verify(module)
     assert run(module.functions[0], 2**32 - 1, -1, module=module) == (False, -1, 2**32 - 1, True)
+
+
+SCF = """
+func.func @axpy(%n: index, %A: memref<?xf32>, %B: memref<?xf32>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.load %A[%i] : memref<?xf32>
+    %b = memref.load %B[%i] : memref<?xf32>
+    %c = arith.mulf %a, %x : f32
+    %d = arith.addf %b, %c : f32
+    memref.store %d, %B[%i] : memref<?xf32>
+  }
+  return
+}
+"""
+
+
+def test_optimize_sees_loops_of_scf(cli):
+    options = "--optimize=target=avx2 threads=1"
+    assert "f32x8" in cli("translate", "--to=c", options, text=SCF).out
+    library = library_of(cli, SCF, "axpy", options)
+    for n in (0, 1, 8, 37):
+        A, B = np.arange(n, dtype=np.float32), np.full(n, 0.5, np.float32)
+        size = ctypes.c_int64(n)
+        library.axpy(size, size, size, pointer(A), pointer(B), ctypes.c_float(3))
+        assert (np.arange(n, dtype=np.float32) * 3 + 0.5 == B).all()
