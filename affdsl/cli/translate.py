@@ -22,6 +22,7 @@ from affdsl.passes.lowering.earlier_mlir import earlier_mlir
 from affdsl.passes.lowering.index_as_arith import index_as_arith
 from affdsl.passes.lowering.linalg import convert_linalg_to_affine_loops
 from affdsl.passes.lowering.read_tensors import read_tensors_as_buffers
+from affdsl.passes.lowering.vector_elements import vector_elements_as_rows
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.pipeline.language import nested, pass_step
 from affdsl.passes.pipeline.manager import Pipeline
@@ -107,7 +108,7 @@ def _optimizing(options: str | None) -> Pipeline | None:
 
 def prepared(module: Module) -> Module:
     """module in terms of what C output knows, with the sizes of arrays as arguments."""
-    module = read_tensors_as_buffers(index_as_arith(module))
+    module = vector_elements_as_rows(read_tensors_as_buffers(index_as_arith(module)))
     module = without_returned_arguments(convert_linalg_to_affine_loops(module))
     sized, _ = with_sizes(module)
     return sized

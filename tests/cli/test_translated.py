@@ -148,6 +148,46 @@ def test_index_arithmetic_is_that_of_arith():
     assert run(module.functions[0], 2**32 - 1, -1, module=module) == (False, -1, 2**32 - 1, True)
 
 
+VECTORS = """
+func.func private @first(%A: memref<?xvector<4xf32>>, %i: index) -> vector<4xf32> {
+  %v = memref.load %A[%i] : memref<?xvector<4xf32>>
+  return %v : vector<4xf32>
+}
+func.func @f(%n: index, %A: memref<?xvector<4xf32>>, %B: memref<8xvector<4xf32>>) -> memref<8xvector<4xf32>> {
+  %c0 = arith.constant 0 : index
+  %C = memref.alloc(%n) : memref<?xvector<4xf32>>
+  affine.for %i = 0 to %n {
+    %v = affine.load %A[%i] : memref<?xvector<4xf32>>
+    %w = arith.addf %v, %v : vector<4xf32>
+    affine.store %w, %C[%i] : memref<?xvector<4xf32>>
+  }
+  affine.for %i = 0 to min affine_map<()[s0] -> (8, s0)>()[%n] {
+    %v = affine.load %C[-%i + symbol(%n) - 1] : memref<?xvector<4xf32>>
+    memref.store %v, %B[%i] : memref<8xvector<4xf32>>
+  }
+  memref.dealloc %C : memref<?xvector<4xf32>>
+  return %B : memref<8xvector<4xf32>>
+}
+"""
+
+
+def test_vectors_in_arrays_are_rows(cli):
+    library = library_of(cli, VECTORS, "f")
+    for n in (0, 3, 8, 11):
+        A = np.arange(4 * n, dtype=np.float32).reshape(n, 4)
+        B = np.full((8, 4), -1, np.float32)
+        library.f(ctypes.c_int64(n), ctypes.c_int64(n), pointer(A), pointer(B))
+        assert (B[:n] == 2 * A[::-1][:8]).all()
+        assert (B[n:] == -1).all()
+
+
+def test_vectors_that_lie_otherwise_are_left_alone():
+    for element in ("vector<3xf32>", "vector<4xi1>", "vector<2x2xf32>"):
+        text = f"func.func @f(%A: memref<8x{element}>) {{ %v = affine.load %A[0] : memref<8x{element}> return }}"
+        module = parse(text)
+        assert str(prepared(module)) == str(module)
+
+
 SCF = """
 func.func @axpy(%n: index, %A: memref<?xf32>, %B: memref<?xf32>, %x: f32) {
   %c0 = arith.constant 0 : index
