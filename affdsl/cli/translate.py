@@ -23,6 +23,7 @@ from affdsl.passes.lowering.index_as_arith import index_as_arith
 from affdsl.passes.lowering.linalg import convert_linalg_to_affine_loops
 from affdsl.passes.lowering.read_tensors import read_tensors_as_buffers
 from affdsl.passes.lowering.vector_elements import vector_elements_as_rows
+from affdsl.passes.lowering.without_promises import without_promises
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.pipeline.language import nested, pass_step
 from affdsl.passes.pipeline.manager import Pipeline
@@ -106,10 +107,17 @@ def _optimizing(options: str | None) -> Pipeline | None:
     return Pipeline("builtin.module", (nested("builtin.module", step),))
 
 
+_LOWERED = (
+    without_promises, index_as_arith, read_tensors_as_buffers, vector_elements_as_rows, convert_linalg_to_affine_loops,
+    without_returned_arguments,
+)  # fmt: skip
+"""What makes terms that C output knows of others, in order."""
+
+
 def prepared(module: Module) -> Module:
     """module in terms of what C output knows, with the sizes of arrays as arguments."""
-    module = vector_elements_as_rows(read_tensors_as_buffers(index_as_arith(module)))
-    module = without_returned_arguments(convert_linalg_to_affine_loops(module))
+    for lowered in _LOWERED:
+        module = lowered(module)
     sized, _ = with_sizes(module)
     return sized
 

@@ -148,6 +148,20 @@ def test_index_arithmetic_is_that_of_arith():
     assert run(module.functions[0], 2**32 - 1, -1, module=module) == (False, -1, 2**32 - 1, True)
 
 
+def test_what_is_promised_of_arrays_is_left_out(cli):
+    text = """func.func @f(%A: memref<8xf32>, %B: memref<8xf32>, %x: f32) {
+      %0 = memref.assume_alignment %A, 64 : memref<8xf32>
+      %1, %2 = memref.distinct_objects %0, %B : memref<8xf32>, memref<8xf32>
+      affine.store %x, %1[1] : memref<8xf32>
+      affine.store %x, %2[2] : memref<8xf32>
+      return
+    }"""
+    library = library_of(cli, text, "f")
+    A, B = np.zeros((2, 8), np.float32)
+    library.f(pointer(A), pointer(B), ctypes.c_float(3))
+    assert (A[1], B[2], A.sum() + B.sum()) == (3, 3, 6)
+
+
 VECTORS = """
 func.func private @first(%A: memref<?xvector<4xf32>>, %i: index) -> vector<4xf32> {
   %v = memref.load %A[%i] : memref<?xvector<4xf32>>
