@@ -7,7 +7,7 @@ from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.magnitude import NUMBER, is_small
-from affdsl.ir.traverse import definitions, map_blocks, rewrite, users, with_fields
+from affdsl.ir.traverse import definitions, map_blocks, operands_first, rewrite, users, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.passes.affine.integer_ranges import IntegerRanges, index_places
@@ -62,6 +62,7 @@ class _Raising:
         self._definitions = definitions(module)
         self._positions = Positions()
         self._ranges = IntegerRanges()
+        self._known: dict[Value, Affine | None] = {}  # of loops around that are raised, or not, by then
         for op, context in index_places(module):
             self._ranges.learn(op, context)
             if isinstance(op, memref.Dim):
@@ -132,12 +133,25 @@ class _Raising:
 
     def _expr(self, value: Value) -> Affine | None:
         """An index as an exact affine expression of values that may stand in one."""
+        for part in operands_first(value, self._operands):
+            if part not in self._known:
+                self._known[part] = self._made(part)
+        return self._known[value]
+
+    def _operands(self, value: Value) -> tuple[Value, ...]:
+        """What is looked at before a value: the operands of exact arithmetic."""
+        match self._definitions.get(value):
+            case arith.Binary(kind="addi" | "subi" | "muli", left=left, right=right) if self._is_exact(value):
+                return () if value in self._known else (left, right)
+        return ()
+
+    def _made(self, value: Value) -> Affine | None:
         op = self._definitions.get(value)
         match op:
             case arith.Constant(value=int() as number) if value.type == INDEX:
                 return Affine.of(number)
-            case arith.Binary(kind="addi" | "subi" | "muli", left=left, right=right) if self._is_exact(value):
-                made = self._combined(op.kind, self._expr(left), self._expr(right))
+            case arith.Binary(kind="addi" | "subi" | "muli" as kind, left=left, right=right) if self._is_exact(value):
+                made = self._combined(kind, self._known[left], self._known[right])
                 if made is not None:
                     return made
         return None if self._positions.of(value) is Position.NONE else Affine.of(value)

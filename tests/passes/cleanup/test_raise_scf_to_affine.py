@@ -84,6 +84,20 @@ def test_bounds_that_wrap_are_what_they_were(name, place):
         assert found[0][0] <= 2
 
 
+def test_bounds_that_are_used_again_and_again_are_looked_at_once():
+    steps = " ".join(f"%v{k + 1} = arith.subi %v{k}, %v{k} : index" for k in range(40))
+    module = parsed(f"""func.func @f(%A: memref<?xf32>, %x: f32) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      affine.for %v0 = 0 to 8 {{
+        {steps}
+        scf.for %i = %v40 to %v0 step %c1 {{ memref.store %x, %A[%i] : memref<?xf32> }}
+      }}
+      return
+    }}""")
+    assert "affine.for %i = 0 to #map(%v0)" in str(raise_scf_to_affine(module))
+
+
 def test_optimize_leaves_what_it_does_not_make_faster():
     text = "func.func @f(%n: index, %A: memref<?xf32>) { %c1 = arith.constant 1 : index "
     text += "scf.for %i = %c1 to %n step %c1 { %0 = arith.subi %i, %c1 : index %x = memref.load %A[%0] : memref<?xf32> "
