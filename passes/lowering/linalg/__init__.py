@@ -32,8 +32,8 @@ def convert_linalg_to_affine_loops(module: Module) -> Module:
     ...     return
     ... }''')).functions[0])
     func.func @f(%x: f32, %A: memref<8xf32>) {
-      affine.for %0 = 0 to 8 {
-        affine.store %x, %A[%0] : memref<8xf32>
+      affine.for %arg0 = 0 to 8 {
+        affine.store %x, %A[%arg0] : memref<8xf32>
       }
       return
     }

@@ -54,8 +54,10 @@ def maps_of(
 
     `strides` and `dilations` have a number for each window, or none, which is 1 for all.
 
-    >>> maps_of("hy: h+y y h", [2], [])
-    (2, [(2*d0 + d1,), (d1,), (d0,)])
+    >>> from affdsl.ir.maps import AffineMap
+    >>> dims, maps = maps_of("hy: h+y y h", [2], [])
+    >>> [str(AffineMap(dims, 0, map)) for map in maps]
+    ['(d0, d1) -> (d0 * 2 + d1)', '(d0, d1) -> (d1)', '(d0, d1) -> (d0)']
     """
     order, _, words = row.partition(":")
     dims = {letter: Affine.of(dim(k)) for k, letter in enumerate(order)}
