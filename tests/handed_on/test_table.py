@@ -62,10 +62,10 @@ def test_a_row_takes_its_place_on_the_page_and_the_others_stay(tmp_path, monkeyp
     assert text.endswith("\nafter\n")
 
 
-def test_the_page_has_a_row_for_each_tool() -> None:
+def test_the_page_has_rows_of_the_tools_in_their_order() -> None:
     text = table.PAGE.read_text(encoding="utf-8")
     rows = re.search(rf"{table.BEGIN}\n(.*){table.END}", text, re.S)
     assert rows is not None
-    names = [line.split(" | ")[0].removeprefix("| ") for line in rows[1].splitlines() if line.startswith("| ")]
-    assert names[1:] == [tool.name for tool in table.tools(None)]
+    names = [line.split(" | ")[0].removeprefix("| ") for line in rows[1].splitlines() if line.startswith("| ")][1:]
+    assert names == [tool.name for tool in table.tools(None) if tool.name in names]
     assert sum("mlir-opt, to LLVM" in name for name in names) == len(TRIED)
