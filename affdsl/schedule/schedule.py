@@ -464,14 +464,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("load_ahead", array, loop)
 
-    def align(self, array: str, loop: str, lanes: int) -> Self:
-        """Let a loop begin where a line of an array does that it stores to: what it does before is a loop of its own.
+    def align(self, array: str, loop: str, lanes: int, *, least: int = 16) -> Self:
+        """Let a loop begin where a line of an array does that it goes over: what it does before is a loop of its own.
 
         It comes before `vectorize`, which makes vectors of `lanes` elements, as many as a line has; and it takes an
         array that is a parameter, since only a call says where that lies. For rows of a whole number of lines it holds
-        in each of them.
+        in each of them. A loop over fewer than `least` lines begins where it did.
         """
-        return self._take("align", array, loop, lanes)
+        return self._take("align", array, loop, lanes, least=least)
 
     def stream(self, array: str, loop: str, least: int) -> Self:
         """Store the vectors of an array in a loop past the caches, where the array has at least `least` bytes.
