@@ -464,12 +464,12 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("load_ahead", array, loop)
 
-    def align(self, array: str, loop: str, lanes: int, *, least: int = 16) -> Self:
+    def align(self, array: str, loop: str, lanes: int, *, least: int | None = None) -> Self:
         """Let a loop begin where a line of an array does that it goes over: what it does before is a loop of its own.
 
         It comes before `vectorize`, which makes vectors of `lanes` elements, as many as a line has; and it takes an
         array that is a parameter, since only a call says where that lies. For rows of a whole number of lines it holds
-        in each of them. A loop over fewer than `least` lines begins where it did.
+        in each of them. A loop over fewer than `least` lines, 16 if that is not said, begins where it did.
         """
         return self._take("align", array, loop, lanes, least=least)
 

@@ -13,7 +13,6 @@ from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
 from affdsl.passes.legality.proposals import Argument, Request, Step
 from affdsl.passes.legality.refusal import refusal
-from affdsl.passes.transforms.align import LEAST
 from affdsl.schedule.bands import require_band
 from affdsl.schedule.loops import ScheduleError, loop_by
 from affdsl.schedule.place import Place
@@ -196,10 +195,11 @@ def _prefetch(at: Place, array: object, loop: object, of: object) -> Step:
     return Step("prefetch", (at.array(array), at.loop(loop), at.loop(of)))
 
 
-def _align(at: Place, array: object, loop: object, lanes: object, *, least: object = LEAST) -> Step:
+def _align(at: Place, array: object, loop: object, lanes: object, *, least: object = None) -> Step:
     made = (at.array(array), at.loop(loop), at.number(lanes, "how many elements a line has", 2))
-    lines = at.number(least, "how many lines are worth it", 1)
-    return Step("align", made, (("least", lines),) if lines != LEAST else ())
+    return Step(
+        "align", made, (("least", at.number(least, "how many lines are worth it", 1)),) if least is not None else ()
+    )
 
 
 def _displace(at: Place, array: object, other: object) -> Step:

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
-from affdsl.optimize.nests import Nest, bits_in_register, is_lane_by_lane, lane_by_lane
+from affdsl.optimize.nests import Nest, bits_in_register
 from affdsl.optimize.options import Options
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
@@ -18,8 +18,6 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 PLACED = 128
 """To how many bits NumPy and C place arrays: vectors that are no longer never lie in two lines."""
-FEW = 16
-"""From so many vectors on it pays where these are stored past the caches."""
 LEAST = 64
 """From so many vectors on it pays to begin with a line; measured on a processor with 512 bits, for sums and updates."""
 
@@ -50,7 +48,14 @@ def from_a_line(
 
 
 def begin_on_lines(
-    s: Schedule, array: str, name: str, lanes: int, options: Options, *, least: int = FEW, reassociate: bool = False
+    s: Schedule,
+    array: str,
+    name: str,
+    lanes: int,
+    options: Options,
+    *,
+    least: int | None = None,
+    reassociate: bool = False,
 ) -> None:
     """Let a loop begin where a line of an array does, with what comes before on a vector; the schedule is changed.
 
@@ -61,8 +66,6 @@ def begin_on_lines(
         raise ScheduleError(f"{name} holds other loops")
     if options.target.has_masks:
         s.vectorize(first, lanes, tail="folded", reassociate=reassociate)
-        if is_lane_by_lane(s, first):
-            raise ScheduleError(lane_by_lane(None, first))
 
 
 def _array(nest: Nest, target: Target) -> Value | None:
