@@ -405,6 +405,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Let a loop that was unrolled by hand do one of the same things in each iteration, which `unroll` undoes."""
         return self._take("reroll", loop)
 
+    def locate(self, loop: str, strip: int) -> Self:
+        """Find the place of an extreme of integers afterwards: on the way, only the strip that has it is kept.
+
+        Lanes then need no place beside each number, which takes more of them than a narrow number. The loop chooses
+        the least or the greatest of integers, the first of equal ones, and does nothing else.
+        """
+        return self._take("locate", loop, strip)
+
     def make_perfect(self, outer: str, inner: str) -> Self:
         """Move all that stands beside an inner loop into it, under conditions, so that the two are perfectly nested."""
         return self._take("make_perfect", outer, inner)

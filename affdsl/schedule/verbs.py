@@ -282,6 +282,7 @@ VERBS: Mapping[str, Verb] = {
     "extremes": Verb(_of_loop("extremes", any=True)),
     "normalize": Verb(_of_loop("normalize")),
     "reroll": Verb(_of_loop("reroll")),
+    "locate": Verb(_with_number("locate", "how many iterations a strip has", 2)),
     "make_perfect": Verb(_of_pair("make_perfect")),
     "sink": Verb(_of_loop("sink")),
     "copy": Verb(_copy),
