@@ -74,6 +74,14 @@ LOWERING = """builtin.module(
     convert-func-to-llvm, convert-cf-to-llvm, convert-arith-to-llvm, convert-index-to-llvm, convert-ub-to-llvm,
     reconcile-unrealized-casts)"""
 
+# The same by threads of OpenMP: loops are OpenMP's first. Iterations are then scopes of what they make on the stack, of
+# one block each: those that make nothing are gone after canonicalize, others once memory is LLVM's, before branches.
+OPENMP = LOWERING.replace(
+    "convert-complex-to-llvm, convert-scf-to-cf,",
+    """convert-complex-to-llvm, convert-scf-to-openmp, canonicalize, expand-strided-metadata, lower-affine,
+    finalize-memref-to-llvm, convert-scf-to-cf,""",
+).replace("convert-func-to-llvm,", "convert-func-to-llvm, convert-openmp-to-llvm,")
+
 
 def require(tool: str, flags: Sequence[str] = ()) -> str:
     """The path of a tool, under its versioned name or the plain one if that has the right version.
@@ -120,13 +128,16 @@ def mlir_opt(text: str, *arguments: str) -> str:
     return _run([require("mlir-opt-22"), *arguments, "-"], text).decode()
 
 
-def run_mlir(text: str, function: str, arguments: Sequence[native.Argument] = ()) -> native.Results:
+def run_mlir(
+    text: str, function: str, arguments: Sequence[native.Argument] = (), *, lowering: str = LOWERING
+) -> native.Results:
     """Lower a module with mlir-opt, compile it with LLVM, and call one of its functions on NumPy arrays, in place.
 
     Takes and returns what native.call does: arrays for memrefs, numbers for scalars; None, one result, or a tuple.
-    The call is made in a forked child, so that a crash is a failure of one test.
+    The call is made in a forked child, so that a crash is a failure of one test. What is lowered to OpenMP runs on two
+    threads.
     """
-    library, types = _lowered(text)
+    library, types = _lowered(text, lowering)
     if function not in types:
         raise AssertionError(f"no function @{function} in the module, only {', '.join(types)}:\n{text}")
     return native.call(library, function, native.signature(types[function]), arguments)
@@ -140,7 +151,7 @@ def compile_c(
     Fails with the command and what the compiler said if it said anything at all.
     """
     path = require(compiler, flags)
-    folder = Path(tempfile.mkdtemp(dir=_scratch()))
+    folder = Path(tempfile.mkdtemp(dir=scratch()))
     for name, text in sources.items():
         (folder / name).write_text(text, encoding="utf-8")
     units = [name for name in sources if not name.endswith((".h", ".hpp"))]
@@ -186,7 +197,7 @@ def _part(flag: str) -> str:
 @functools.cache
 def _refusal(path: str, flags: tuple[str, ...]) -> str:
     """What went wrong with a program that does nothing, compiled with some flags and run; nothing where it is well."""
-    folder = Path(tempfile.mkdtemp(dir=_scratch()))
+    folder = Path(tempfile.mkdtemp(dir=scratch()))
     (folder / "probe.c").write_text(PROBE)
     for command in ([path, *flags, "probe.c", "-o", "probe"], ["./probe"]):
         try:
@@ -202,9 +213,9 @@ def _refusal(path: str, flags: tuple[str, ...]) -> str:
 
 
 @functools.cache
-def _lowered(text: str) -> tuple[Path, dict[str, str]]:
+def _lowered(text: str, lowering: str = LOWERING) -> tuple[Path, dict[str, str]]:
     """The shared library of a module, and the types of its functions."""
-    shown_first = LOWERING.replace("(", "(print-ir,", 1)  # on the standard error, with the types as they are written
+    shown_first = lowering.replace("(", "(print-ir,", 1)  # on the standard error, with the types as they are written
     done = _ran([require("mlir-opt-22"), f"--pass-pipeline={shown_first}", "--mlir-print-op-generic", "-"], text)
     return _library(done.stdout.decode()), native.function_types(done.stderr.decode())
 
@@ -213,16 +224,24 @@ def _lowered(text: str) -> tuple[Path, dict[str, str]]:
 def _library(lowered: str) -> Path:
     """The shared library of a module of the LLVM dialect: one for all spellings of a program."""
     llvm = _run([require("mlir-translate-22"), "--mlir-to-llvmir"], lowered)
-    stem = _scratch() / hashlib.sha256(lowered.encode()).hexdigest()
+    stem = scratch() / hashlib.sha256(lowered.encode()).hexdigest()
     code, library = stem.with_suffix(".o"), stem.with_suffix(".so")
     _run([require("llc-22"), "-O0", "-filetype=obj", "-relocation-model=pic", "-o", str(code)], llvm)
     # A reference that nothing defines must fail here, not end the process at the call.
     command = [require("gcc"), "-shared", "-Wl,-z,defs", "-Wl,--as-needed", "-o", str(library), str(code)]
-    _run([*command, *_runner_libraries(), "-lm"], "")
+    _run([*command, *runner_libraries(), *(_openmp() if "omp." in lowered else ()), "-lm"], "")
     return library
 
 
-def _runner_libraries() -> list[str]:
+def _openmp() -> list[str]:
+    """LLVM's own run-time of OpenMP."""
+    folder = Path(require("mlir-opt-22")).resolve().parent.parent / "lib"
+    if not (folder / "libomp.so").exists():
+        missing("libomp.so of LLVM 22 (package libomp-22-dev)")
+    return [f"-Wl,-rpath,{folder}", str(folder / "libomp.so")]
+
+
+def runner_libraries() -> list[str]:
     """MLIR's own run-time support (memrefCopy, printing, bf16 conversions), linked only where a module needs it."""
     folder = Path(require("mlir-opt-22")).resolve().parent.parent / "lib"
     found = [
@@ -253,7 +272,7 @@ def _listing(sources: Mapping[str, str]) -> str:
 
 
 @functools.cache
-def _scratch() -> Path:
+def scratch() -> Path:
     folder = tempfile.mkdtemp(prefix="affdsl-oracles-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
