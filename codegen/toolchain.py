@@ -182,6 +182,7 @@ def jit_flags(compiler: Compiler, instructions: Sequence[str] | None = None) -> 
 _UNROLLED = 60
 """As many instructions has the body of a loop at most behind which gcc has copied it."""
 _FOR_GCC = (
+    "-fexcess-precision=fast",
     "-fno-split-loops",
     "--param=iv-max-considered-uses=50",
     "-funroll-loops",
@@ -522,7 +523,8 @@ _NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n
 # Flags and floating point
 # ------------------------
 # Results must be those of the IR, bit for bit, so nothing here lets the compiler change a value: no fast-math, no
-# reassociation, and no contraction into fused multiply-adds (which clang does unless told not to). Two flags give up
+# reassociation, and no contraction into fused multiply-adds (which clang does unless told not to). On s390x gcc makes
+# doubles of floats where it is told -std=c11, unless it is told not to (-fexcess-precision=fast). Two flags give up
 # side effects that no kernel can observe: -fno-math-errno (a kernel cannot read errno, and without it sqrt is one
 # instruction) and -fno-trapping-math (a kernel cannot read the exception flags, and without it a guarded division
 # cannot be vectorized). gcc looks for loops to split at a condition for a tenth of its time (-fno-split-loops): where

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from affdsl.codegen.aot.cmake import STRICT, cmake_lists, wrapping
+from affdsl.codegen.aot.cmake import FOR_GCC, STRICT, cmake_lists, wrapping
 from affdsl.codegen.aot.languages.table import declarations
 from affdsl.codegen.aot.machine import IMPORT_LIBRARY, Machine, machine_of, targets_here
 from affdsl.codegen.aot.pkg_config import pkg_config
@@ -16,6 +16,7 @@ from affdsl.codegen.aot.platforms import Platform, compiler_for
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.aot.sources import Sources, sources
 from affdsl.codegen.aot.wheel import wheel
+from affdsl.codegen.c.refusals import ASKED, SAID
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import BuildError
 from affdsl.codegen.targets.target import Target
@@ -65,21 +66,32 @@ def build(
         **({f"{library.name}.lib": imported} if imported else {}),
     }
     if python:
+        if SAID.encode() in shared:  # Python is to hear of registers of another length, and not to end
+            asking = (f"-D{ASKED}",)
+            _, shared, _ = _compiled(compiler, machine, library, written, here, openmp=threads, others=asking)
         wheel_name, data = wheel(library, written, machine, shared)
         files[wheel_name] = data
     return _write(folder, files, dict(zip(links, [name, *links], strict=False)))
 
 
 def _compiled(
-    compiler: Compiler, machine: Machine, library: Library, written: Sources, here: Sequence[Target], *, openmp: bool
+    compiler: Compiler,
+    machine: Machine,
+    library: Library,
+    written: Sources,
+    here: Sequence[Target],
+    *,
+    openmp: bool,
+    others: Sequence[str] = (),
 ) -> tuple[bytes, bytes, bytes]:
-    flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fvisibility=hidden")
+    flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fvisibility=hidden", *others)
+    flags += FOR_GCC if compiler.kind == "gcc" else ()
     flags += ("-fPIC",) if machine.system != "windows" else (f"-D{library.name}_EXPORTS",)
     units = [Source(f.name, f.text, f.target.flags if f.target in here and f.target else ()) for f in written.files]
     threads = ("-fopenmp",) if openmp else ()
-    others = (IMPORT_LIBRARY,) if machine.system == "windows" else ()
+    beside = (IMPORT_LIBRARY,) if machine.system == "windows" else ()
     static, shared, *imported = compile_library(
-        compiler, units, written.headers, (*flags, *threads), machine.link_flags(library), others,
+        compiler, units, written.headers, (*flags, *threads), machine.link_flags(library), beside,
         machine.shared_names(library)[0],
     )  # fmt: skip
     return static, shared, b"".join(imported)
