@@ -265,7 +265,7 @@ def compile_library(
     flags
         Those of all units, among them `-fPIC`.
     link_flags
-        Those of the shared library but for `-shared`.
+        Those of the shared library, among them `-shared` or what stands for it.
     others
         Files that the linker writes besides.
     shared
@@ -286,7 +286,7 @@ def compile_library(
         ]
         _run_all(commands, folder)
         _run((*_archiver(compiler, folder), "rcs", "library.a", *objects), folder)
-        _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", shared, "-lm"), folder)
+        _run((*compiler.command, *flags, *link_flags, *objects, "-o", shared, "-lm"), folder)
         return tuple((folder / file).read_bytes() for file in ("library.a", shared, *others))
 
 
@@ -489,8 +489,9 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-# What a shared library starts with: ELF, or on macOS Mach-O for 64 bits and for several processors.
-_LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+# What a shared library starts with: ELF, on macOS Mach-O for 64 bits and for several processors, on Windows PE, or
+# WebAssembly.
+_LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0asm")
 
 _RESOURCES = {
     "cpu": resource.RLIMIT_CPU,

@@ -13,7 +13,12 @@ STRICT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 FOR_GCC = ("-fexcess-precision=fast",)
 """No float is computed in a double, as gcc would on s390x; clang never does, and knows no such flag before 16."""
 
-_PROCESSORS = {"__x86_64__": "x86_64|AMD64|amd64", "__aarch64__": "aarch64|arm64|ARM64", "__riscv": "riscv64"}
+_PROCESSORS = {
+    "__x86_64__": "x86_64|AMD64|amd64",
+    "__aarch64__": "aarch64|arm64|ARM64",
+    "__riscv": "riscv64",
+    "__wasm__": "wasm32",
+}
 """What CMake calls machines."""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from tests.harness.batch import UNREACHABLE, C
 
@@ -17,44 +19,68 @@ class Far:
     """A machine: what compiles for it and runs there."""
 
     name: str
+    shown: str
+    """The machine in words."""
+    vectors: str
+    """What its vectors are, in words."""
     way: C
     vector_types: bool = True
     """Whether vectors are values of the vector types of compilers; otherwise they are arrays and loops, as in C11."""
 
-
-def _arm(bits: int) -> tuple[str, ...]:
-    return "qemu-aarch64", "-cpu", f"max,sve-default-vector-length={bits // 8}"
-
-
-def _riscv(bits: int) -> tuple[str, ...]:
-    return "qemu-riscv64", "-cpu", f"rv64,v=true,vext_spec=v1.0,vlen={bits}"
+    @property
+    def compiled(self) -> str:
+        """What compiles for it, but for flags that choose no machine."""
+        told = (flag for flag in self.way.flags if flag.startswith(("-m", "--target")))
+        return " ".join([self.way.compiler, *self.way.first, *told])
 
 
-def _gcc(machine: str, *flags: str, runner: tuple[str, ...], order: str = "<") -> C:
-    return C(
-        f"{machine}-linux-gnu-gcc", ("-static", *flags, *UNREACHABLE), runner=runner, order=">" if order == ">" else "<"
-    )
+def _gcc(machine: str, *flags: str, runner: tuple[str, ...], order: Literal["<", ">"] = "<") -> C:
+    return C(f"{machine}-linux-gnu-gcc", ("-static", *flags, *UNREACHABLE), runner=runner, order=order)
 
 
-def _zig(*flags: str) -> C:
-    return C("zig", flags, first=("cc", "-target", "wasm32-wasi"), runner=("wasmtime",))
+def _sve() -> Iterator[Far]:
+    for bits in SVE_BITS:
+        runner = ("qemu-aarch64", "-cpu", f"max,sve-default-vector-length={bits // 8}")
+        shown, told = f"64-bit ARM, SVE of {bits} bits", "-march=armv8.2-a+sve"
+        yield Far(f"sve-{bits}", shown, "of any length", _gcc("aarch64", told, runner=runner))
+        fixed = _gcc("aarch64", told, f"-msve-vector-bits={bits}", runner=runner)
+        yield Far(f"sve-{bits}-fixed", shown, "of this length", fixed)
 
 
-_SVE = "-march=armv8.2-a+sve"
-_RVV = ("--target=riscv64-linux-gnu", "-static", "-march=rv64gcv", "-fno-vectorize", "-fno-slp-vectorize")
+def _rvv() -> Iterator[Far]:
+    # clang's own loops would be others; with qemu before 8 the emulator ends at conversions of several roundings.
+    told = ("--target=riscv64-linux-gnu", "-static", "-fno-vectorize", "-fno-slp-vectorize")
+    for bits in RVV_BITS:
+        runner = ("qemu-riscv64", "-cpu", f"rv64,v=true,vext_spec=v1.0,vlen={bits}")
+        shown = f"RISC-V, RVV of {bits} bits"
+        yield Far(f"rvv-{bits}", shown, "of any length", C("clang-22", (*told, "-march=rv64gcv"), runner=runner))
+        exact = C("clang-22", (*told, f"-march=rv64gcv_zvl{bits}b", "-mrvv-vector-bits=zvl"), runner=runner)
+        yield Far(f"rvv-{bits}-fixed", shown, "of this length", exact)
+
+
+def _s390x(*flags: str, cpu: str) -> C:
+    return _gcc("s390x", "-fexcess-precision=fast", *flags, runner=("qemu-s390x", "-cpu", cpu), order=">")
+
+
+def _zig(cpu: str) -> C:
+    return C("zig", (f"-mcpu={cpu}",), first=("cc", "-target", "wasm32-wasi"), runner=("wasmtime",))
+
+
+_ARM, _PPC = ("qemu-aarch64", "-cpu", "max"), ("qemu-ppc64le", "-cpu", "power9")
+_NONE = "none"
 
 FAR = (
-    *(Far(f"sve-{bits}", _gcc("aarch64", _SVE, runner=_arm(bits))) for bits in SVE_BITS),
-    *(
-        Far(f"sve-{bits}-fixed", _gcc("aarch64", _SVE, f"-msve-vector-bits={bits}", runner=_arm(bits)))
-        for bits in SVE_BITS
-    ),
-    Far("aarch64-without-vectors", _gcc("aarch64", "-march=armv8-a+nosimd", runner=_arm(128)), vector_types=False),
-    *(Far(f"rvv-{bits}", C("clang-22", _RVV, runner=_riscv(bits))) for bits in RVV_BITS),
-    Far("riscv64-without-vectors", _gcc("riscv64", runner=("qemu-riscv64",))),
-    Far("s390x", _gcc("s390x", "-fexcess-precision=fast", runner=("qemu-s390x",), order=">")),
-    Far("s390x-z15", _gcc("s390x", "-fexcess-precision=fast", "-march=z15", runner=("qemu-s390x", "-cpu", "max"), order=">")),
-    Far("ppc64le", _gcc("powerpc64le", runner=("qemu-ppc64le",))),
-    Far("wasm32", _zig("-mcpu=baseline")),
-    Far("wasm32-simd128", _zig("-mcpu=baseline+simd128")),
-)
+    *_sve(),
+    Far("aarch64", "64-bit ARM", "NEON", _gcc("aarch64", runner=_ARM)),
+    Far("aarch64-plain", "64-bit ARM", _NONE, _gcc("aarch64", "-march=armv8-a+nosimd", runner=_ARM), False),
+    *_rvv(),
+    Far("riscv64-plain", "RISC-V", _NONE, _gcc("riscv64", runner=("qemu-riscv64",))),
+    Far("s390x-plain", "s390x, the greatest byte first", _NONE, _s390x(cpu="qemu")),
+    Far("s390x", "s390x, the greatest byte first", "of z15", _s390x("-march=z15", cpu="max")),
+    Far("ppc64le", "POWER, the least byte first", "VSX", _gcc("powerpc64le", runner=_PPC)),
+    Far("ppc64le-plain", "POWER, the least byte first", _NONE,
+        _gcc("powerpc64le", "-mno-vsx", "-mno-altivec", runner=_PPC)),
+    Far("wasm32-plain", "WebAssembly of 32 bits", _NONE, _zig("baseline")),
+    Far("wasm32", "WebAssembly of 32 bits", "simd128", _zig("baseline+simd128")),
+)  # fmt: skip
+"""All of them: the longest registers, the other order of bytes, addresses of 32 bits, and no vectors at all."""
