@@ -71,6 +71,7 @@ static affdsl_registers affdsl_ask(void)
 """,
     "__aarch64__": _LINUX,
     "__riscv": _LINUX,
+    "__wasm__": "",
 }
 """By machines, what the file needs to ask what the CPU has."""
 
@@ -162,7 +163,7 @@ def _is_asked(target: Target) -> bool:
 
 def _condition(target: Target) -> str:
     """Whether the CPU has a target, as C."""
-    if not target.flags:
+    if not target.flags or target.machine == "__wasm__":  # whose engines refuse a module with vectors, or have them
         return "1"
     if target.machine != "__x86_64__":
         return f"AFFDSL_HAS({_HWCAP[target.name]})"

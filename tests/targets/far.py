@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tests.harness.batch import UNREACHABLE, C
+from tests.harness.machines import WASM
 
 SVE_BITS = (128, 256, 512, 1024, 2048)
 """The lengths of registers that the emulator of 64-bit ARM has."""
@@ -63,7 +64,7 @@ def _s390x(*flags: str, cpu: str) -> C:
 
 
 def _zig(cpu: str) -> C:
-    return C("zig", (f"-mcpu={cpu}",), first=("cc", "-target", "wasm32-wasi"), runner=("wasmtime",))
+    return C("zig", (f"-mcpu={cpu}",), first=WASM, runner=("wasmtime",))
 
 
 _ARM, _PPC = ("qemu-aarch64", "-cpu", "max"), ("qemu-ppc64le", "-cpu", "power9")
