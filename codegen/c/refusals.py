@@ -11,7 +11,7 @@ NARROW_FLOATS = """\
 """
 """The branch for a compiler that would round in another way, see the note at the end."""
 
-ASKED = "AFFDSL_IS_ASKED"
+ASKED = "affdsl_is_asked"
 """What is defined where the library of a wheel is compiled, which Python asks before it calls anything."""
 SAID = "was compiled for vector registers of"
 """Part of the message, which is in a library that was compiled for one length."""
