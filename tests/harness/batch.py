@@ -52,6 +52,11 @@ class C:
             return sys.executable, str(Path(__file__).with_name("wasi.py")), *self.runner[1:]
         return self.runner
 
+    @property
+    def has_usual_tools(self) -> bool:
+        """Whether `.ci/run` installs what it needs."""
+        return not OPTIONAL.keys() & {self.compiler, *self.runner[:1]}
+
     def command(self) -> tuple[str, ...]:
         """How every call of the compiler begins."""
         return self.path(), *self.first

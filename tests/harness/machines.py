@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import TRIES_ALL
 from tests.harness.batch import UNREACHABLE, C
 
 ARM = ("qemu-aarch64", "-cpu", "max,sve-default-vector-length=16")
@@ -50,6 +51,8 @@ MACHINES: dict[str, tuple[C, ...]] = {
     "simd128": (C("zig", ("-mcpu=baseline+simd128",), first=WASM, runner=("wasmtime",)),),
 }
 """The compilers for each instruction set; registers of unknown width are tried narrow and wide."""
+TRIED = tuple(name for name, ways in MACHINES.items() if TRIES_ALL or all(way.has_usual_tools for way in ways))
+"""Those that a run tries: each day, those of which `.ci/run` installs the tools."""
 
 
 def optimized(way: C, level: str) -> C:
