@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
-from affdsl.optimize.nests import Nest, bits_in_register
+from affdsl.optimize.nests import Nest, bits_in_register, nest_called
 from affdsl.optimize.options import Options
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
@@ -45,6 +45,19 @@ def from_a_line(
         )
         return made, f", from where a line of {called} begins"
     return s, ""
+
+
+def chunks_from_a_line(s: Schedule, name: str, options: Options) -> None:
+    """Let a long loop, which threads share in chunks of whole lines, begin where a line does; the schedule is changed.
+
+    What comes before is a loop of its own. Nothing is changed where there is no array for that.
+    """
+    nest = nest_called(s, name)
+    array = None if nest is None else _array(nest, options.target)
+    if array is not None:
+        (called,) = (each for each, value in arrays_of(s.function).items() if value is array)
+        with suppress(IllegalTransform, ScheduleError):
+            s.align(called, name, _per_line(array, options.target), least=LEAST)
 
 
 def begin_on_lines(
