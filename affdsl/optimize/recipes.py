@@ -77,9 +77,8 @@ def _one_pass(s: Schedule, options: Options) -> Fused:
 
 
 def _row_strips(s: Schedule, options: Options) -> Fused:
-    begun = row_strips.begin(s, options)
-    made, said = row_strips.finish(begun.schedule, begun, options)
-    return Fused(made, [said], frozenset(_roots(made)) - {begun.small}, begun.small, is_shared=True)
+    made, small, said = row_strips.take(s, options)
+    return Fused(made, [said], frozenset(_roots(made)) - {small}, small, is_shared=True)
 
 
 def _roots(s: Schedule) -> list[str]:
