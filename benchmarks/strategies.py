@@ -135,7 +135,7 @@ def taken(kernel: af.Kernel, name: str, row: str) -> Taken:
         warnings.simplefilter("ignore")
         try:
             s, notes = chosen(verified_last(Traced(kernel, inline=True)), options(row))
-        except AffdslError as error:
+        except Exception as error:  # what fails is one more row
             return Taken(name, row, (), (f"{type(error).__name__}: {error}",), ())
     assert isinstance(s, Traced)
     return Taken(name, row, [step.call.text for step in s.steps], [*map(str, notes)], s.strategies())

@@ -15,11 +15,11 @@ from affdsl.ir.dialects import affine, arith, math, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import definitions, walk
-from affdsl.ir.types import FloatType, IntegerType, VectorType
+from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.machine import LINE, usual
 from affdsl.optimize.model.chains import cycles_waiting, latency
 from affdsl.optimize.model.units import Units, units_of
-from affdsl.optimize.nests import Nest, bits_in_register, nests
+from affdsl.optimize.nests import Nest, bits_in_register, lanes_for, nests
 from affdsl.optimize.notes import Source
 from affdsl.optimize.options import Options
 from affdsl.optimize.vector import inner_loops
@@ -193,9 +193,7 @@ class _Slow:
         return op.memref not in stored and computes and not any(map(self.done.is_on_vectors, self.ops))
 
     def _lanes(self) -> int:
-        types = [a.buffer.type.element for a in self.nest.accesses]
-        bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
-        return max(1, self.options.target.lanes(max(bits))) if bits else 1
+        return max(1, lanes_for((a.buffer.type.element for a in self.nest.accesses), self.options))
 
     def _cycles(self, ops: Sequence[Op]) -> float:
         """What an iteration computes, if nothing waits."""

@@ -25,7 +25,7 @@ from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
 from affdsl.optimize.innermost import OfNest, first_that_fits
 from affdsl.optimize.memory import transposed_tables
-from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called
+from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes, whole_rows
@@ -68,8 +68,8 @@ OfKernel = Callable[[Schedule, Options], Fused]
 
 def _chain(s: Schedule, options: Options) -> Fused:
     made, said = stencil_chains.take(s, options)
-    done = (root for root in _roots(made) if any(nest.has_vectors for nest in nests_in(made, root)))
-    return Fused(made, [of(made, _roots(made), f"a chain of nests: {said}")], frozenset(done))
+    done = (root for root in roots_of(made) if any(nest.has_vectors for nest in nests_in(made, root)))
+    return Fused(made, [of(made, roots_of(made), f"a chain of nests: {said}")], frozenset(done))
 
 
 def _one_pass(s: Schedule, options: Options) -> Fused:
@@ -78,11 +78,7 @@ def _one_pass(s: Schedule, options: Options) -> Fused:
 
 def _row_strips(s: Schedule, options: Options) -> Fused:
     made, small, said = row_strips.take(s, options)
-    return Fused(made, [said], frozenset(_roots(made)) - {small}, small, is_shared=True)
-
-
-def _roots(s: Schedule) -> list[str]:
-    return [row.names[0] for row in s.loops() if row.depth == 0]
+    return Fused(made, [said], frozenset(roots_of(made)) - {small}, small, is_shared=True)
 
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note
-from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, unfit_where_refused
+from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, roots_of, unfit_where_refused
 from affdsl.optimize.notes import of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import distribution
@@ -83,7 +83,7 @@ def _made_fast(s: Schedule, strip: str, options: Options) -> tuple[Schedule, lis
 
 def _roots(s: Schedule) -> list[str]:
     """The outermost loops, among them two that hold products, perhaps, and one that sums up rows. Raises UnfitError."""
-    roots = [row.names[0] for row in s.loops() if row.depth == 0]
+    roots = roots_of(s)
     depth = {row.names[0]: row.depth for row in s.loops()}
     deep = [max(depth[name] for name in names_in(s, root)) for root in roots]
     if sum(each >= 2 for each in deep) < 2 or 1 not in deep:
