@@ -89,7 +89,8 @@ def emit(
     register_bits: int = REGISTER_BITS[-1],
     results: Sequence[str] = (),
 ) -> CSource:
-    """Standalone C of the function `entry` and all that it calls, which becomes static.
+    """Standalone C of the function `entry` and all that it calls, which becomes static. Functions without a body are
+    declared, to be linked.
 
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
     those that are a dimension of an array. `comments` are written above the statements of operations.
@@ -100,7 +101,7 @@ def emit(
     are the names of the results, where somebody gave them some.
     """
     module = in_registers(module, register_bits)
-    found = plans(module, entry, sizes=sizes, checked=checked, results=results)
+    found = plans(module, entry, sizes=sizes, checked=checked, results=results, external=True)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
     bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows, reserved=macros_of(file))
@@ -195,6 +196,9 @@ def functions_of(
     prototypes: dict[str, Prototype] = {}
     for symbol, plan in found.items():
         made = prototypes[symbol] = prototype(plan, Scope(names))
+        if plan.is_external:
+            unit.define(f"/* Defined elsewhere. */\n{made.text('restrict')};\n")
+            continue
         before: list[str] = []
         for version in versions(plan, of_all=not public):
             other = replace(version.plan, name=names.reserve(version.plan.name))
