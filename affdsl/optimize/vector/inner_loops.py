@@ -14,6 +14,7 @@ from affdsl.ir.types import IntegerType, VectorType
 from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
 from affdsl.optimize.memory import aligned_stencils, streaming_stores
+from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import (
     Nest,
@@ -178,7 +179,8 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
 
     Raises UnfitError.
     """
-    name, made = nest.name(nest.innermost), copy(s)
+    name = nest.name(nest.innermost)
+    made, begins = from_a_line(copy(s), nest, name, options)
     try:
         made.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
     except (IllegalTransform, ScheduleError) as refused:
@@ -191,7 +193,7 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     if store_forwarding.waits(made, name):
         with suppress(UnfitError):
             return store_forwarding.take(s, name, lanes, options)
-    said = [f"{name} runs on vectors of {lanes}"]
+    said = [f"{name} runs on vectors of {lanes}{begins}"]
     if rows > 1:
         with suppress(IllegalTransform, ScheduleError):
             made.unroll_jam(nest.name(nest.band[-2]), rows)
@@ -277,9 +279,10 @@ def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
+            made, begins = from_a_line(made, nest, name, options, reassociate=options.reassociate)
             _summed(made, name, lanes, "scalar" if is_turned else options.tail, options)
             if not is_lane_by_lane(made, name):
-                return made, f"{name} sums up in {lanes} lanes"
+                return made, f"{name} sums up in {lanes} lanes{begins}"
     if not outer:
         raise UnfitError("its sum is made in the order of the text, one addition after the other")
     require_quick_numbers(nest)
