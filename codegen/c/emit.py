@@ -19,6 +19,8 @@ from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype, prototype
 from affdsl.codegen.c.quirks import is_written
+from affdsl.codegen.c.refusals import NAMES as OF_LENGTHS
+from affdsl.codegen.c.refusals import asked
 from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.threads import NAMES as OF_THREADS
@@ -154,7 +156,7 @@ def emit_jit(
     last = entry_points(
         found[entry], prototypes[entry], sizes, unit, against, asks=asks, is_timed=is_timed, has_turned=has_turned
     )
-    text = unit.file("\n".join([*bodies, last]))
+    text = unit.file("\n".join([*bodies, last])) + asked()
     return text if origins is None else origins.taken(text)
 
 
@@ -188,7 +190,7 @@ def functions_of(
             names.reserve(name)
     for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *OF_THREADS, *reserved):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *OF_THREADS, *OF_LENGTHS, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")
