@@ -39,7 +39,7 @@ def each_nest_alone(function: Func, module: Module) -> list[tuple[Op, Func]] | N
       }
       return
     } func.func @f(%B: memref<9xf32>) {
-      %c = arith.constant 1.0 : f32
+      %c = arith.constant 1.000000e+00 : f32
       affine.for %j = 0 to 9 {
         affine.store %c, %B[%j] : memref<9xf32>
       }
