@@ -27,7 +27,7 @@ from affdsl.frames import plain_tracebacks
 from affdsl.ir.location import Location
 from affdsl.ir.messages import nearest
 from affdsl.ir.verifier import verify
-from affdsl.kernel import Kernel, is_method
+from affdsl.kernel import Kernel, is_method, text_for
 from affdsl.lang.annotations import OpenParameter, Parameter
 from affdsl.lang.builder import active
 from affdsl.lang.calls import is_traced
@@ -36,10 +36,10 @@ from affdsl.lang.numpy_types import found_dtype
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program, joined, recursion
 from affdsl.lang.type_variables import DTypes, Types, listed
+from affdsl.mlir.known_versions import LAST
 from affdsl.owners import OfOwners
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
-from affdsl.shown import Text
 from affdsl.signatures import P, R
 
 if TYPE_CHECKING:
@@ -335,11 +335,12 @@ class Family(Kernel[P, R]):
         """Of one kernel of it only. Raises ProgramError."""
         self._need_one("take one of its kernels")
 
-    def mlir(self, *, expand_math: bool = False) -> str:
+    def mlir(self, *, version: int = LAST, numbered: bool = False, expand_math: bool = False) -> str:
         """MLIR text of all kernels, and of those that they call: as `Kernel.mlir`."""
         module = joined([kernel.program for kernel in self.kernels])
         verify(module)
-        return Text(handed_on(expanded_math(module) if expand_math else module))
+        made = handed_on(expanded_math(module) if expand_math else module)
+        return text_for(made, version, numbered=numbered)
 
     @property
     def is_derived(self) -> bool:

@@ -140,7 +140,7 @@ def compile_c(
     Fails with the command and what the compiler said if it said anything at all.
     """
     path = require(compiler, flags)
-    folder = Path(tempfile.mkdtemp(dir=_scratch()))
+    folder = Path(tempfile.mkdtemp(dir=scratch()))
     for name, text in sources.items():
         (folder / name).write_text(text, encoding="utf-8")
     units = [name for name in sources if not name.endswith((".h", ".hpp"))]
@@ -186,7 +186,7 @@ def _part(flag: str) -> str:
 @functools.cache
 def _refusal(path: str, flags: tuple[str, ...]) -> str:
     """What went wrong with a program that does nothing, compiled with some flags and run; nothing where it is well."""
-    folder = Path(tempfile.mkdtemp(dir=_scratch()))
+    folder = Path(tempfile.mkdtemp(dir=scratch()))
     (folder / "probe.c").write_text(PROBE)
     for command in ([path, *flags, "probe.c", "-o", "probe"], ["./probe"]):
         try:
@@ -213,16 +213,16 @@ def _lowered(text: str) -> tuple[Path, dict[str, str]]:
 def _library(lowered: str) -> Path:
     """The shared library of a module of the LLVM dialect: one for all spellings of a program."""
     llvm = _run([require("mlir-translate-22"), "--mlir-to-llvmir"], lowered)
-    stem = _scratch() / hashlib.sha256(lowered.encode()).hexdigest()
+    stem = scratch() / hashlib.sha256(lowered.encode()).hexdigest()
     code, library = stem.with_suffix(".o"), stem.with_suffix(".so")
     _run([require("llc-22"), "-O0", "-filetype=obj", "-relocation-model=pic", "-o", str(code)], llvm)
     # A reference that nothing defines must fail here, not end the process at the call.
     command = [require("gcc"), "-shared", "-Wl,-z,defs", "-Wl,--as-needed", "-o", str(library), str(code)]
-    _run([*command, *_runner_libraries(), "-lm"], "")
+    _run([*command, *runner_libraries(), "-lm"], "")
     return library
 
 
-def _runner_libraries() -> list[str]:
+def runner_libraries() -> list[str]:
     """MLIR's own run-time support (memrefCopy, printing, bf16 conversions), linked only where a module needs it."""
     folder = Path(require("mlir-opt-22")).resolve().parent.parent / "lib"
     found = [
@@ -253,7 +253,7 @@ def _listing(sources: Mapping[str, str]) -> str:
 
 
 @functools.cache
-def _scratch() -> Path:
+def scratch() -> Path:
     folder = tempfile.mkdtemp(prefix="affdsl-oracles-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -10,6 +10,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
+from affdsl.mlir.known_versions import LAST
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import WRITERS, print_op
@@ -31,6 +32,8 @@ class Style(FrozenValue):
     generic: bool = False
     locations: bool = False
     local_scope: bool = False
+    version: int = LAST
+    numbered: bool = False
 
 
 def read(text: str, file: str, *, allow_unregistered: bool = False) -> Module:
@@ -67,7 +70,10 @@ def read_without_module(text: str, file: str, *, allow_unregistered: bool = Fals
 
 def show(op: Op, style: Style) -> str:
     """op as text, as mlir-opt ends it: an empty line follows what has aliases of its own."""
-    text = print_op(op, generic=style.generic, locations=style.locations, local_scope=style.local_scope)
+    text = print_op(
+        op, generic=style.generic, locations=style.locations, local_scope=style.local_scope, version=style.version,
+        numbered=style.numbered,
+    )  # fmt: skip
     return text + ("\n" if style.local_scope else "\n\n")
 
 

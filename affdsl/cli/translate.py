@@ -16,6 +16,8 @@ from affdsl.codegen.c.emit import REGISTER_BITS, emit
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
+from affdsl.mlir.known_versions import FIRST, LAST
+from affdsl.passes.lowering.earlier_mlir import earlier_mlir
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.pipeline.language import nested, pass_step
 from affdsl.passes.pipeline.manager import Pipeline
@@ -29,6 +31,9 @@ FLAGS = (
     Flag("optimize", "optional", "Make loops fast first, with the options of affdsl opt --affdsl-optimize",
          "options"),
     Flag("width", "value", "The bits of a register in C: wider vectors are several", choices=("128", "256", "512")),
+    Flag("mlir-version", "value", f"The version of MLIR that is to read the text, {FIRST} to {LAST}",
+         choices=tuple(map(str, range(FIRST, LAST + 1)))),
+    Flag("numbered", "switch", "Call values as mlir-opt does, %0 and %arg0, in MLIR"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
     Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
@@ -48,6 +53,8 @@ def main(arguments: Sequence[str]) -> int:
             "affdsl translate: --entry, --header, --optimize and --width are for --to=c; --to=mlir prints the whole "
             "text"
         )
+    if target == "c" and (line.given("mlir-version") is not None or line.on("numbered")):
+        raise UsageError("affdsl translate: --mlir-version and --numbered are for --to=mlir")
     optimizing = _optimizing(line.given("optimize"))
     text, file = read_input(line.only_word())
     at: Location | None = None
@@ -55,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         module = read(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
         if target == "c":
             at = entry_of(module, line.given("entry"), "translate").location
-        outputs = {line.given("o") or "-": show(module, Style())} if target == "mlir" else _c(module, line, optimizing)
+        outputs = _mlir(module, line) if target == "mlir" else _c(module, line, optimizing)
     except AffdslError as error:
         if isinstance(error, UsageError):
             raise
@@ -71,10 +78,12 @@ def help_text() -> str:
     """What `affdsl translate --help` prints."""
     return f"""usage: affdsl translate --to=c|mlir [flags] [file]
 
-Makes C of a function in MLIR text, or prints the text in the form of today's MLIR. Without --header the C is one
-file that needs no other. Sizes of arrays that the function does not know become arguments, before the others.
+Makes C of a function in MLIR text, or prints the text in the form of today's MLIR, or of an earlier one. Without
+--header the C is one file that needs no other. Sizes of arrays that the function does not know become arguments,
+before the others.
 
   affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
+  affdsl translate --to=mlir --mlir-version=16 kernel.mlir
   affdsl translate --to=c --optimize="target=avx2 threads=4 contract" kernel.mlir -o fast.c
 
 flags:
@@ -90,6 +99,13 @@ def _optimizing(options: str | None) -> Pipeline | None:
     except OptionError as error:
         raise UsageError(f"affdsl translate: --optimize: {str(error).partition(': ')[2]}") from None
     return Pipeline("builtin.module", (nested("builtin.module", step),))
+
+
+def _mlir(module: Module, line: CommandLine) -> dict[str, str]:
+    """The file to write, by its name."""
+    version = int(line.given("mlir-version") or LAST)
+    style = Style(version=version, numbered=line.on("numbered"))
+    return {line.given("o") or "-": show(earlier_mlir(module, version), style)}
 
 
 def _c(module: Module, line: CommandLine, optimizing: Pipeline | None) -> dict[str, str]:

@@ -60,7 +60,7 @@ def unary(kind: str, type: ScalarType) -> Function:
         return _integer_unary(INTEGER_UNARY[kind], width(type))
     if kind in FLOAT_TESTS:
         test = FLOAT_TESTS[kind]
-        smallest = rounder(type)(_SMALLEST_NORMAL[type.name])
+        smallest = rounder(type)(SMALLEST_NORMAL[type.name])
         return lambda x: int(test(x, smallest))
     exact_in_type = FLOAT_UNARY.get(kind)
     return _rounded(exact_in_type, type) if exact_in_type else _rounded_once(LIBM_UNARY[kind], type)
@@ -284,7 +284,7 @@ FLOAT_TESTS: dict[str, Callable[..., np.bool_ | bool]] = {
     "isnormal": lambda x, smallest: np.isfinite(x) and abs(x) >= smallest,
 }
 
-_SMALLEST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
+SMALLEST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 
 
 def _libm(function: Callable[..., float], special: Callable[..., np.floating] | None = None) -> Callable[..., float]:

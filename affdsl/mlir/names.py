@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from affdsl.ir.expr import Value
@@ -73,9 +73,11 @@ class Names:
 
     A name is unique among the values that are in scope with it; a scope that has ended gives its names back.
     `around`: the names around a function, which nothing in it can mean, but which mlir-opt lets nothing in it have.
+    `given`: names that values have whatever their hints are.
     """
 
-    def __init__(self, around: Names | None = None) -> None:
+    def __init__(self, around: Names | None = None, *, given: Mapping[Value, str] | None = None) -> None:
+        self.given: Mapping[Value, str] = given or (around.given if around is not None else {})
         self._names: dict[Value, str] = {}
         self._used: set[str] = set(around._used) if around is not None else set()
         self._suffixes: dict[str, int] = {}
@@ -84,15 +86,25 @@ class Names:
 
     def __call__(self, value: Value) -> str:
         """The name of a value; one that nothing in the text defines is called by its hint too."""
-        return self._names.get(value) or self.define(value)
+        return self._names.get(value) or self.given.get(value) or self.define(value)
 
     def define(self, value: Value, default: Callable[[], str] | None = None) -> str:
         """Name a value by its hint, or by what `default` says, or by the next number."""
+        if value in self.given:
+            return self.given[value]
         base = identifier(value.hint) or (default() if default is not None else "")
         return self._give(value, base or self._numbered(""))
 
+    def define_together(self, values: Sequence[Value]) -> str:
+        """Name the results of an operation: `%a, %b`, or `%0:2` where they are %0#0 and %0#1."""
+        names = [self.define(v) for v in values]
+        base, mark, _ = names[0].partition("#")
+        return f"{base}:{len(names)}" if mark else ", ".join(names)
+
     def define_argument(self, value: Value) -> str:
         """Name an argument of a block by its hint, or %arg0, %arg1 ..."""
+        if value in self.given:
+            return self.given[value]
         return self._give(value, identifier(value.hint) or self._numbered("arg"))
 
     @contextmanager

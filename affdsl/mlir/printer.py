@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import field
 from typing import Any, TypeAlias
 
+from affdsl.frozen import Frozen
 from affdsl.ir.attributes import DenseArrayAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func
@@ -29,14 +31,47 @@ Writer: TypeAlias = "Callable[[Printer, Any], str | Iterator[Block]]"
 """Gives an operation's text less its results; or prints lines and yields its blocks to be printed between them."""
 
 
+class Spelling(Frozen):
+    """How a version of MLIR writes what is not as today.
+
+    `changes` make the writers of operations from those of today, one after the other; `names` are what operations are
+    called in generic form, where `properties` are apart from attributes or not; `spell` spells a type.
+    """
+
+    changes: tuple[tuple[type[Op], Callable[[Writer], Writer]], ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    properties: bool = True
+    spell: Callable[[Type], str] = str
+
+    def writers(self, today: Mapping[type[Op], Writer]) -> Mapping[type[Op], Writer]:
+        """The writers of the version."""
+        if not self.changes:
+            return today
+        made = dict(today)
+        for kind, change in self.changes:
+            made[kind] = change(made[kind])
+        return made
+
+
+TODAY = Spelling()
+
+
 class Printer:
     """One run of `print_op`: what the writers of the dialects share."""
 
     def __init__(
-        self, writers: Mapping[type[Op], Writer], *, aliases: bool, generic: bool = False, locations: bool = False
+        self,
+        writers: Mapping[type[Op], Writer],
+        *,
+        aliases: bool,
+        generic: bool = False,
+        locations: bool = False,
+        spelling: Spelling = TODAY,
+        names: Mapping[Value, str] | None = None,
     ) -> None:
-        self._writers = writers
-        self.names = Names()
+        self._writers = spelling.writers(writers)
+        self._spelling = spelling
+        self.names = Names(given=names)
         self.depth = 0
         self._generic = generic
         self._locations = locations
@@ -139,7 +174,7 @@ class Printer:
         """`%a, %b = `, or nothing"""
         if len(values) == 1:
             return f"{self.names.define(values[0])} = "
-        return f"{', '.join([self.names.define(v) for v in values])} = " if values else ""
+        return f"{self.names.define_together(values)} = " if values else ""
 
     def type(self, value: Value) -> str:
         """The type of a value."""
@@ -157,7 +192,7 @@ class Printer:
         """A type."""
         known = self._types.get(id(type))
         if known is None:
-            known = self._types[id(type)] = (type, str(type))
+            known = self._types[id(type)] = (type, self._spelling.spell(type))
         return known[1]
 
     def dictionary(self, op: Op, *without: str) -> str:
@@ -242,13 +277,17 @@ class Printer:
             return None
         operands = self.list(opaque.operands)
         successors = f"[{', '.join([f'^{label}' for label in opaque.successors])}]" if opaque.successors else ""
-        properties = f" <{dictionary_text(opaque.properties)}>" if opaque.properties else ""
+        own, others = opaque.properties, opaque.attributes
+        if not self._spelling.properties:
+            own, others = (), (*own, *others)
+        properties = f" <{dictionary_text(own)}>" if own else ""
         inputs = self.types(opaque.operands)
         outputs = [self.type(v) for v in opaque.results]
         plain = len(outputs) == 1 and not outputs[0].startswith("(")
         type = f"({inputs}) -> {outputs[0] if plain else '(' + ', '.join(outputs) + ')'}"
-        start = f"{self.results(opaque.results)}{string(opaque.kind)}({operands}){successors}{properties}"
-        end = f"{f' {dictionary_text(opaque.attributes)}' if opaque.attributes else ''} : {type}"
+        kind = string(self._spelling.names.get(opaque.kind, opaque.kind))
+        start = f"{self.results(opaque.results)}{kind}({operands}){successors}{properties}"
+        end = f"{f' {dictionary_text(others)}' if others else ''} : {type}"
         regions = [region for region in opaque.regions if isinstance(region, OpaqueRegion)]
         if regions:
             return self._generic_regions(op, opaque.kind, regions, start, end)
@@ -296,7 +335,7 @@ class Printer:
         self.line(None, f"{start} ({{")
         outer = self.names
         if kind in ("func.func", "builtin.module"):
-            self.names = Names()
+            self.names = Names(given=outer.given)
         for position, region in enumerate(regions):
             if position:
                 self.line(None, "}, {")

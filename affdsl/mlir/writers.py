@@ -5,12 +5,23 @@ from __future__ import annotations
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
 from affdsl.mlir import custom, irregular
+from affdsl.mlir.known_versions import LAST
+from affdsl.mlir.numbering import numbered as names_by_number
 from affdsl.mlir.printer import Printer, Writer
+from affdsl.mlir.versions import spelling
 
 WRITERS: dict[type[Op], Writer] = {**custom.WRITERS, **irregular.WRITERS}
 
 
-def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_scope: bool | None = None) -> str:
+def print_op(
+    op: Op,
+    *,
+    generic: bool = False,
+    locations: bool = False,
+    local_scope: bool | None = None,
+    version: int = LAST,
+    numbered: bool = False,
+) -> str:
     """op and everything inside as MLIR text.
 
     A module is printed as mlir-opt prints it, maps and sets as aliases (`#map`) at the top. In a function or a
@@ -26,6 +37,10 @@ def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_sc
         With `loc(...)` after each operation and argument that has a place.
     local_scope
         Whether maps and sets stand where they are used; by default unless op is a module.
+    version
+        The version of MLIR that is to read the text, of an operation that has nothing which that version has not.
+    numbered
+        Whether values are called as mlir-opt calls them, %0 and %arg0, instead of by the user's names.
 
     >>> from affdsl.ir.dialects import affine
     >>> from affdsl.ir.expr import Affine, Value
@@ -35,4 +50,12 @@ def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_sc
     'affine.store %i, %A[%i * 2 + 1] : memref<?xindex>'
     """
     local = not isinstance(op, func.Module) if local_scope is None else local_scope
-    return Printer(WRITERS, aliases=not local, generic=generic, locations=locations).print(op)
+    printer = Printer(
+        WRITERS,
+        aliases=not local,
+        generic=generic,
+        locations=locations,
+        spelling=spelling(version),
+        names=names_by_number(op) if numbered else None,
+    )
+    return printer.print(op)

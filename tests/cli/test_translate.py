@@ -108,3 +108,28 @@ def test_vectors_are_as_wide_as_registers(cli):
     for width, has in ((None, "f32x16"), (512, "f32x16"), (256, "f32x8"), (128, "f32x4")):
         made = cli("translate", "--to=c", *([] if width is None else [f"--width={width}"]), text=text).out
         assert {each for each in ("f32x16", "f32x8", "f32x4") if each in made} == {has}
+
+
+def test_to_mlir_of_an_earlier_version_and_with_numbers(cli):
+    text = """func.func @f(%flag: i1, %x: f32, %y: f32) -> f32 {
+      %most = arith.maximumf %x, %y : f32
+      %r = arith.select %flag, %x, %most : f32
+      return %r : f32
+    }"""
+    outcome = cli("translate", "--to=mlir", "--mlir-version=14", text=text)
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "func @f(%flag: i1, %x: f32, %y: f32) -> f32 {" in outcome.out
+    assert "%r = select %flag, %x, %most : f32" in outcome.out
+    assert "maximumf" not in outcome.out
+    outcome = cli("translate", "--to=mlir", "--numbered", text=text)
+    assert "%1 = arith.select %arg0, %arg1, %0 : f32" in outcome.out
+
+
+def test_versions_and_numbers_are_for_mlir(cli):
+    for flag in ("--mlir-version=16", "--numbered"):
+        outcome = cli("translate", "--to=c", flag, text=MATMUL)
+        assert outcome.status != 0
+        assert "--mlir-version and --numbered are for --to=mlir" in outcome.err
+    outcome = cli("translate", "--to=mlir", "--mlir-version=13", text=MATMUL)
+    assert outcome.status != 0
+    assert "14" in outcome.err

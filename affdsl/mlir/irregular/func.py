@@ -189,15 +189,17 @@ def _attributes_text(p: Printer, op: func.Func, contract: str = "") -> str:
     return f" attributes {text}" if text else ""
 
 
-def write_func(p: Printer, op: func.Func) -> Iterator[Block]:
-    """`func.func private @name(%a: type {...}) -> (type {...}) attributes {...} { ... }`"""
+def write_func(p: Printer, op: func.Func, keyword: str = "func.func", *, promises: bool = True) -> Iterator[Block]:
+    """`func.func private @name(%a: type {...}) -> (type {...}) attributes {...} { ... }`, or without its promises"""
     with p.function():
-        yield from _function(p, op)
+        yield from _function(p, op, keyword, promises=promises)
 
 
-def _function(p: Printer, op: func.Func) -> Iterator[Block]:
+def _function(p: Printer, op: func.Func, keyword: str, *, promises: bool) -> Iterator[Block]:
     names = [p.names.define_argument(v) for v in op.args]
     of_args, of_results, contract = contract_attributes(op, names)
+    if not promises:
+        of_args, of_results, contract = [()] * len(of_args), [()] * len(of_results), ()
     external = op.external or bool(op.result_types and not op.body)  # nothing returns the results
     shown = []
     for v, name, attributes in zip(op.args, names, of_args, strict=True):
@@ -213,7 +215,7 @@ def _function(p: Printer, op: func.Func) -> Iterator[Block]:
     private = _visibility(op)
     if external and not private and not op.external:
         private = " private"
-    heading = f"func.func{private} {function_symbol(op.symbol)}({', '.join(shown)}){results}"
+    heading = f"{keyword}{private} {function_symbol(op.symbol)}({', '.join(shown)}){results}"
     heading += _attributes_text(p, op, dictionary_text(contract)[1:-1])
     if external:
         p.line(op, heading)
