@@ -10,8 +10,15 @@ from affdsl.codegen.aot.sources import Sources
 
 STRICT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 """No product is fused with a sum; kernels read neither errno nor the exception flags."""
+FOR_GCC = ("-fexcess-precision=fast",)
+"""No float is computed in a double, as gcc would on s390x; clang never does, and knows no such flag before 16."""
 
-_PROCESSORS = {"__x86_64__": "x86_64|AMD64|amd64", "__aarch64__": "aarch64|arm64|ARM64", "__riscv": "riscv64"}
+_PROCESSORS = {
+    "__x86_64__": "x86_64|AMD64|amd64",
+    "__aarch64__": "aarch64|arm64|ARM64",
+    "__riscv": "riscv64",
+    "__wasm__": "wasm32",
+}
 """What CMake calls machines."""
 
 
@@ -23,7 +30,7 @@ def cmake_lists(library: Library, sources: Sources) -> str:
         "version": library.version,
         "files": " ".join(file.name for file in sources.files),
         "headers": f"{library.name}.h",
-        "options": " ".join([*STRICT, *wrapping(sources)]),
+        "options": " ".join([*STRICT, *wrapping(sources), *(f"$<$<C_COMPILER_ID:GNU>:{flag}>" for flag in FOR_GCC)]),
         "targets": "".join(_targets(sources)),
         "openmp": "",
         "dependency": "",

@@ -35,8 +35,8 @@ from affdsl.ir.types import (
 )
 from affdsl.mlir.known_versions import LAST, TRIED
 from affdsl.mlir.writers import print_op
+from affdsl.passes.affine.integer_ranges import element_of
 from affdsl.passes.lowering.expand_index_ops import expand_index_ops
-from affdsl.passes.lowering.integer_ranges import element_of
 
 
 def earlier_mlir(module: Module, version: int) -> Module:
@@ -229,6 +229,12 @@ def _divide(step: _Step, op: arith.Binary) -> None:
         sides = step.compare("slt" if op.kind == "floordivsi" else "sge", step.binary("xori", rest, b), zero)
         away = step.binary("andi", away, sides)
     step.select(away, step.binary("subi" if op.kind == "floordivsi" else "addi", quotient, one), quotient)
+    step.give(op.result)
+
+
+def _strict(step: _Step, op: arith.Binary) -> None:
+    """Without flags, which allow other results, and ask for none."""
+    step.binary(op.kind, op.left, op.right)
     step.give(op.result)
 
 
@@ -431,6 +437,8 @@ def _special(op: Op) -> tuple[int, Rule] | None:
             return 18, _no
         case affine.Parallel() if not _FLOATS.isdisjoint(op.reductions):
             return 18, _in_parts
+        case arith.Binary(attributes=said) if any(name == "fastmath" for name, _ in said):
+            return 16, _strict
         case arith.Binary(kind="floordivsi" | "ceildivsi" | "ceildivui") if isinstance(op.result.type, VectorType):
             return 19, _divide  # arith-expand makes constants of another type
         case memref.SubView() if _is_told_more(op):
