@@ -58,6 +58,21 @@ def test_the_interpreter_s_powers_are_no_products():
     assert 0 < np.sum(square != x * x) < 60
 
 
+def test_a_square_is_a_product_however_its_exponent_is_written():
+    @af.kernel
+    def squares(x: af.f64[N], y: af.f64[N], z: af.f32[N]):
+        with af.for_(N) as i:
+            y[i] = x[i] ** 2.0 - af.pow(x[i], 2)
+            z[i] = z[i] ** 2.0
+
+    assert "pow" not in squares.c()
+    x = np.random.default_rng(1).uniform(0.1, 3, 6000)
+    y, z = np.ones(6000), x.astype(np.float32)
+    squares.interpret(x, y, z)
+    np.testing.assert_array_equal(y, 0)
+    np.testing.assert_array_equal(z, x.astype(np.float32) ** np.float32(2))
+
+
 def test_every_function_that_is_not_exact_is_known():
     inexact = {name for kind, name in FUNCTION_OF.items() if kind not in EXACT}
     assert inexact - PROTOTYPES.keys() == set()
