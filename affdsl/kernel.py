@@ -722,8 +722,8 @@ class Kernel(_Called[P, R]):
         """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.
 
         Where MLIR leaves a result open, as that of a division by 0, and the operands are not proved to be harmless, it
-        has guards; vectors of arrays with any strides are transfers. A loop that may end early (`break_`) is an
-        `scf.while`, which is none of affine.
+        has guards; vectors of arrays with any strides are transfers; variables (`af.var`) are values that loops and
+        branches hand on. A loop that may end early (`break_`) is an `scf.while`, which is none of affine.
 
         Parameters
         ----------
@@ -733,8 +733,9 @@ class Kernel(_Called[P, R]):
         numbered
             Values are called as mlir-opt 22 calls them, `%0`, `%arg0` and `%c0`, instead of by the names of the kernel.
         expand_math
-            Functions such as `exp` as C evaluates them: those of floats on doubles, with the result rounded. Then what
-            is lowered gives the same bits as C, while `math.exp` of f32 is lowered to another function.
+            Functions such as `exp` as C evaluates them: those of floats on doubles, with the result rounded, and those
+            of vectors of floats by the same polynomials. Then what is lowered gives the same bits as C, and takes about
+            as long, while `math.exp` of f32 is lowered to another function.
         """
         verify(self.module)
         made = handed_on(expanded_math(self.module) if expand_math else self.module)

@@ -74,6 +74,14 @@ LOWERING = """builtin.module(
     convert-func-to-llvm, convert-cf-to-llvm, convert-arith-to-llvm, convert-index-to-llvm, convert-ub-to-llvm,
     reconcile-unrealized-casts)"""
 
+# The same by threads of OpenMP: loops are OpenMP's first. Iterations are then scopes of what they make on the stack, of
+# one block each: those that make nothing are gone after canonicalize, others once memory is LLVM's, before branches.
+OPENMP = LOWERING.replace(
+    "convert-complex-to-llvm, convert-scf-to-cf,",
+    """convert-complex-to-llvm, convert-scf-to-openmp, canonicalize, expand-strided-metadata, lower-affine,
+    finalize-memref-to-llvm, convert-scf-to-cf,""",
+).replace("convert-func-to-llvm,", "convert-func-to-llvm, convert-openmp-to-llvm,")
+
 
 def require(tool: str, flags: Sequence[str] = ()) -> str:
     """The path of a tool, under its versioned name or the plain one if that has the right version.
@@ -120,13 +128,16 @@ def mlir_opt(text: str, *arguments: str) -> str:
     return _run([require("mlir-opt-22"), *arguments, "-"], text).decode()
 
 
-def run_mlir(text: str, function: str, arguments: Sequence[native.Argument] = ()) -> native.Results:
+def run_mlir(
+    text: str, function: str, arguments: Sequence[native.Argument] = (), *, lowering: str = LOWERING
+) -> native.Results:
     """Lower a module with mlir-opt, compile it with LLVM, and call one of its functions on NumPy arrays, in place.
 
     Takes and returns what native.call does: arrays for memrefs, numbers for scalars; None, one result, or a tuple.
-    The call is made in a forked child, so that a crash is a failure of one test.
+    The call is made in a forked child, so that a crash is a failure of one test. What is lowered to OpenMP runs on two
+    threads.
     """
-    library, types = _lowered(text)
+    library, types = _lowered(text, lowering)
     if function not in types:
         raise AssertionError(f"no function @{function} in the module, only {', '.join(types)}:\n{text}")
     return native.call(library, function, native.signature(types[function]), arguments)
@@ -202,9 +213,9 @@ def _refusal(path: str, flags: tuple[str, ...]) -> str:
 
 
 @functools.cache
-def _lowered(text: str) -> tuple[Path, dict[str, str]]:
+def _lowered(text: str, lowering: str = LOWERING) -> tuple[Path, dict[str, str]]:
     """The shared library of a module, and the types of its functions."""
-    shown_first = LOWERING.replace("(", "(print-ir,", 1)  # on the standard error, with the types as they are written
+    shown_first = lowering.replace("(", "(print-ir,", 1)  # on the standard error, with the types as they are written
     done = _ran([require("mlir-opt-22"), f"--pass-pipeline={shown_first}", "--mlir-print-op-generic", "-"], text)
     return _library(done.stdout.decode()), native.function_types(done.stderr.decode())
 
@@ -218,8 +229,16 @@ def _library(lowered: str) -> Path:
     _run([require("llc-22"), "-O0", "-filetype=obj", "-relocation-model=pic", "-o", str(code)], llvm)
     # A reference that nothing defines must fail here, not end the process at the call.
     command = [require("gcc"), "-shared", "-Wl,-z,defs", "-Wl,--as-needed", "-o", str(library), str(code)]
-    _run([*command, *runner_libraries(), "-lm"], "")
+    _run([*command, *runner_libraries(), *(_openmp() if "omp." in lowered else ()), "-lm"], "")
     return library
+
+
+def _openmp() -> list[str]:
+    """LLVM's own run-time of OpenMP."""
+    folder = Path(require("mlir-opt-22")).resolve().parent.parent / "lib"
+    if not (folder / "libomp.so").exists():
+        missing("libomp.so of LLVM 22 (package libomp-22-dev)")
+    return [f"-Wl,-rpath,{folder}", str(folder / "libomp.so")]
 
 
 def runner_libraries() -> list[str]:

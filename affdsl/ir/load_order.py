@@ -1,10 +1,10 @@
-"""Loads for a later iteration: the mark of an `affine.vector_load` that comes before the stores behind it."""
+"""Loads for a later iteration: the mark of a load of a vector that comes before the stores behind it."""
 
 from __future__ import annotations
 
 from affdsl.ir.attributes import UnitAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import with_fields
 
 NAME = "affdsl.ahead"
@@ -29,4 +29,4 @@ def is_kept_ahead(op: Op) -> bool:
     >>> [is_kept_ahead(op) for op in f.body[:2]]
     [True, False]
     """
-    return isinstance(op, affine.VectorLoad) and any(name == NAME for name, _ in op.attributes)
+    return isinstance(op, affine.VectorLoad | vector.Load) and any(name == NAME for name, _ in op.attributes)

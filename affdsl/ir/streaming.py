@@ -1,10 +1,10 @@
-"""Stores past the caches: the mark of an `affine.vector_store` that is one where its array is long."""
+"""Stores past the caches: the mark of a store of a vector that is one where its array is long."""
 
 from __future__ import annotations
 
 from affdsl.ir.attributes import IntegerAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import IntegerType
 
@@ -30,5 +30,5 @@ def streamed_from(op: Op) -> int | None:
     >>> [streamed_from(op) for op in f.body[:2]]
     [4096, None]
     """
-    found = dict(op.attributes).get(NAME) if isinstance(op, affine.VectorStore) else None
+    found = dict(op.attributes).get(NAME) if isinstance(op, affine.VectorStore | vector.Store) else None
     return found.value if isinstance(found, IntegerAttr) and found.value >= 0 else None

@@ -1,6 +1,7 @@
 """Functions of doubles that are floats, so near the exact ones that rounding them to float gives what libm's give.
 
-They have no branch and no table, so that all lanes of a vector are computed at once. See docs/decisions/0055.
+They have no branch and no table, so that all lanes of a vector are computed at once. See docs/decisions/0055; MLIR has
+the same functions in `affdsl.passes.lowering.in_doubles`.
 """
 
 from __future__ import annotations
@@ -13,24 +14,8 @@ from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.codegen.targets.neon import NEON
 from affdsl.ir.formats import F64
+from affdsl.passes.lowering.in_doubles import CLOSE, COS, FARTHEST, HALF_PI, SIN
 
-HALF_PI = (1.5707963267341256, 6.07710050359346e-11, 2.912732056093356e-20)
-"""Half of pi in three parts, of which the first two have 31 bits, so that multiples by 21 bits are exact."""
-SIN = (
-    -0.16666666666666666, 0.008333333333330948, -0.00019841269836758574, 2.755731610255244e-06, -2.5051131845003624e-08,
-    1.5918129294866608e-10,
-)  # fmt: skip
-"""(sin(r) / r - 1) / r**2 as a polynomial of r**2, for |r| up to pi / 4: the exact values at the Chebyshev points."""
-COS = (
-    0.041666666666666664, -0.0013888888888887398, 2.480158729876569e-05, -2.7557317271729793e-07, 2.08761462684032e-09,
-    -1.1382632425521717e-11,
-)  # fmt: skip
-"""(cos(r) - 1 + r**2 / 2) / r**4 as a polynomial of r**2, likewise."""
-
-FARTHEST = 2.0**20
-"""The sine and the cosine of larger numbers are left to the C library."""
-CLOSE = 16
-"""A double that is at most so many units in the last place from the middle between two floats is close to it."""
 MACROS = ("ALL", "MULTIPLY_ADD", "CHOOSE", "CLOSE_TO_MIDDLE")
 """What is called by these functions and by those on floats; in C their names end in the type: ALL_f64x8."""
 

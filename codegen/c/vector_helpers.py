@@ -16,7 +16,7 @@ from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
 from affdsl.codegen.c.quirks import condition, is_written
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512, AVX512VBMI, AVX512VNNI
-from affdsl.codegen.targets.in_doubles import KINDS, one_by_one
+from affdsl.codegen.targets.in_doubles import one_by_one
 from affdsl.codegen.targets.neon import NEON
 from affdsl.codegen.targets.portable import LOAD, STORE, STREAM
 from affdsl.codegen.targets.rvv import RVV
@@ -24,6 +24,7 @@ from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.sve import SVE
 from affdsl.codegen.targets.target import Row
 from affdsl.errors import InternalError
+from affdsl.passes.lowering.in_doubles import KINDS
 
 TARGETS = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
 """The best one of each machine first."""

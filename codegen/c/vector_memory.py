@@ -56,6 +56,7 @@ def load(c: Context, op: vector.Load | vector.MaskedLoad) -> None:
     """Consecutive elements."""
     mask, otherwise = (op.mask, op.pass_thru) if isinstance(op, vector.MaskedLoad) else (None, None)
     _load_vector(c, op, op.result, op.memref, _start_of(c, op.indices), mask, otherwise)
+    _keep_ahead(c, op)
 
 
 def store(c: Context, op: vector.Store | vector.MaskedStore) -> None:
@@ -68,6 +69,11 @@ def affine_load(c: Context, op: affine.VectorLoad) -> None:
     """Consecutive elements."""
     check_divisors(c, op, op.index)
     _load_vector(c, op, op.result, op.memref, [c.values.expression(e) for e in op.index])
+    _keep_ahead(c, op)
+
+
+def _keep_ahead(c: Context, op: Op) -> None:
+    """Nothing that follows comes before a load with that mark."""
     if is_kept_ahead(op) and is_written("loads_behind_stores"):
         c.lines.add(f"{c.unit.helper('affdsl_loads_first')}();")
 

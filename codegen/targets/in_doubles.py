@@ -5,42 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from affdsl.codegen.targets.target import Row
 from affdsl.frozen import FrozenValue
-
-
-class Kind(FrozenValue):
-    """A function of floats.
-
-    Attributes
-    ----------
-    ends
-        Two floats outside of which the results are those for them, if there are such.
-    is_exact
-        Whether no double is on another side of the middle between two floats than that of the C library is. Of other
-        functions, the library is asked where a double is close to a middle.
-    """
-
-    ends: tuple[str, str] | None = None
-    is_exact: bool = False
-
-
-KINDS: Mapping[str, Kind] = {
-    "exp": Kind(("-104.0f", "89.0f"), is_exact=True),
-    "exp2": Kind(("-152.0f", "129.0f")),
-    "expm1": Kind(("-104.0f", "89.0f")),
-    "log": Kind(),
-    "log2": Kind(),
-    "log10": Kind(),
-    "log1p": Kind(),
-    "tanh": Kind(("-20.0f", "20.0f")),
-    "sin": Kind(),
-    "cos": Kind(),
-    "tan": Kind(),
-}
-"""The functions, by the kinds of math."""
+from affdsl.passes.lowering.in_doubles import KINDS
 
 
 class _Register(FrozenValue):
@@ -110,7 +79,7 @@ def _rows(register: _Register) -> Iterator[tuple[Row, str]]:
     for name, kind in KINDS.items():
         given = f"({register.type})*a"
         if kind.ends is not None:
-            given = register.between.replace("LEAST", kind.ends[0]).replace("MOST", kind.ends[1])
+            given = register.between.replace("LEAST", f"{kind.ends[0]}f").replace("MOST", f"{kind.ends[1]}f")
         body = f"const {register.type} given = {given};\n"
         for half, shown in zip(("low", "high"), register.halves, strict=True):
             body += f"const {wide} {half} = ({wide}){shown};\n"

@@ -8,8 +8,9 @@ from math import copysign, inf
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
+from affdsl.ir.parts import in_parts
 from affdsl.ir.traverse import OpT, definitions, rewrite, users, walk, with_fields
-from affdsl.ir.types import I1, FloatType, IntegerType, VectorType
+from affdsl.ir.types import I1, I32, FloatType, IntegerType, VectorType
 
 _EXTREMES = {"maxnumf": ("maximumf", -inf), "minnumf": ("minimumf", inf)}
 """Extremes of which MLIR leaves open which of two zeros they are; those that it does not, and their neutral number."""
@@ -19,11 +20,12 @@ def defined_reductions(root: OpT) -> OpT:
     """The same program with reductions that have the results that they have here, also once MLIR has lowered them.
 
         affine.parallel reduce ("addf")    ->  affine.parallel reduce ("addf", "andi"), which sees that all are -0.0
+        affine.parallel reduce ("maximumf")  ->  affine.parallel of parts, each with a number of its own, and a loop
         vector.reduction <add>, %v         ->  vector.reduction <add>, %v, -0.0
         vector.reduction <maxnumf>, %v     ->  vector.reduction <maximumf> of %v with -inf for NaN, and NaN if all are
 
     MLIR's lowering starts sums from 0.0, so that a sum of nothing but -0.0 is 0.0. Where a sum is only added to numbers
-    that are not -0.0, nobody sees that.
+    that are not -0.0, nobody sees that. Its lowering to OpenMP has no extremes of floats, nor combines single bits.
 
     >>> from affdsl.mlir.readers import parse
     >>> print(defined_reductions(parse('''func.func @f(%v: vector<4xf32>) -> f32 {
@@ -46,6 +48,8 @@ def defined_reductions(root: OpT) -> OpT:
 
     def rule(op: Op) -> Sequence[Op] | None:
         match op:
+            case affine.Parallel() if _has_extreme(op):
+                return in_parts(op)
             case affine.Parallel():
                 sums = [k for k in _sums(op) if not is_hidden(op.results[k]) and not _is_watched(op, k, readers)]
                 return tuple(_watched(op, sums)) if sums else None
@@ -62,10 +66,14 @@ def defined_reductions(root: OpT) -> OpT:
 def _may_be_open(op: Op) -> bool:
     match op:
         case affine.Parallel():
-            return bool(_sums(op))
+            return bool(_sums(op)) or _has_extreme(op)
         case vector.Reduction():
             return op.combine in _EXTREMES or (_is_sum(op) and not op.acc)
     return False
+
+
+def _has_extreme(op: affine.Parallel) -> bool:
+    return not {"maximumf", "minimumf"}.isdisjoint(op.reductions)
 
 
 def _sums(op: affine.Parallel) -> list[int]:
@@ -88,7 +96,8 @@ def _hides(op: Op, sum: Value, makers: Mapping[Value, Op]) -> bool:
 def _is_watched(op: affine.Parallel, k: int, readers: Mapping[Value, Sequence[Op]]) -> bool:
     """Whether a sum is chosen by what another reduction has seen, as `_watched` makes it."""
     seen = {v for v, kind in zip(op.results, op.reductions, strict=True) if kind == "andi"}
-    return all(isinstance(user, arith.Select) and user.condition in seen for user in readers.get(op.results[k], ()))
+    tests = {v for each in seen for user in readers.get(each, ()) for v in user.defines()}
+    return all(isinstance(user, arith.Select) and user.condition in tests for user in readers.get(op.results[k], ()))
 
 
 def _watched(op: affine.Parallel, sums: Sequence[int]) -> Iterator[Op]:
@@ -105,11 +114,18 @@ def _watched(op: affine.Parallel, sums: Sequence[int]) -> Iterator[Op]:
         body.append(arith.Cast(bits, "bitcast", end.values[k], location=op.location))
         sign = arith.Constant(Value(bits.type), -1 << type.width - 1, location=op.location)
         test = arith.Compare(Value(I1), "cmpi", "eq", bits, sign.result, location=op.location)
-        body += [sign, test]
-        tests.append(test.result)
-        seen.append(Value(I1))
+        flag = arith.Cast(Value(I32), "extui", test.result, location=op.location)
+        body += [sign, test, flag]
+        tests.append(flag.result)
+        seen.append(Value(I32))
+        none, all_are = arith.Constant(Value(I32), 0, location=op.location), Value(I1)
         zero = arith.Constant(Value(type), -0.0, location=op.location)
-        chosen += [zero, arith.Select(op.results[k], seen[-1], zero.result, results[k], location=op.location)]
+        chosen += [
+            none,
+            arith.Compare(all_are, "cmpi", "ne", seen[-1], none.result, location=op.location),
+            zero,
+            arith.Select(op.results[k], all_are, zero.result, results[k], location=op.location),
+        ]
     body.append(with_fields(end, values=(*end.values, *tests)))
     reductions = (*op.reductions, *["andi"] * len(sums))
     yield with_fields(op, body=tuple(body), reductions=reductions, results=(*results, *seen))

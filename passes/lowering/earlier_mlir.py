@@ -232,6 +232,12 @@ def _divide(step: _Step, op: arith.Binary) -> None:
     step.give(op.result)
 
 
+def _strict(step: _Step, op: arith.Binary) -> None:
+    """Without flags, which allow other results, and ask for none."""
+    step.binary(op.kind, op.left, op.right)
+    step.give(op.result)
+
+
 def _absolute(step: _Step, op: math.Unary) -> None:
     zero = step.constant(0, op.operand.type)
     negative = step.compare("slt", op.operand, zero)
@@ -431,6 +437,8 @@ def _special(op: Op) -> tuple[int, Rule] | None:
             return 18, _no
         case affine.Parallel() if not _FLOATS.isdisjoint(op.reductions):
             return 18, _in_parts
+        case arith.Binary(attributes=said) if any(name == "fastmath" for name, _ in said):
+            return 16, _strict
         case arith.Binary(kind="floordivsi" | "ceildivsi" | "ceildivui") if isinstance(op.result.type, VectorType):
             return 19, _divide  # arith-expand makes constants of another type
         case memref.SubView() if _is_told_more(op):

@@ -7,13 +7,16 @@ from itertools import product
 
 from affdsl.ir.attributes import DenseArrayAttr, StringAttr, SymbolAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, math, vector
+from affdsl.ir.dialects import arith, math, scf, vector
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
+from affdsl.ir.formats import FORMATS
 from affdsl.ir.traverse import rewrite, with_fields
-from affdsl.ir.types import BF16, F32, F64, I32, FloatType, Type, VectorType
+from affdsl.ir.types import BF16, F32, F64, I1, I32, FloatType, Type, VectorType
+from affdsl.passes.lowering.in_doubles import KINDS, Kind, is_close_to_middle
 from affdsl.passes.lowering.integer_ranges import element_of
+from affdsl.passes.lowering.maker import Maker
 
 _EXACT = frozenset("absf ceil floor round roundeven sqrt trunc rsqrt copysign fpowi".split())
 """Functions that every library rounds alike, or that are made of such."""
@@ -22,7 +25,9 @@ _EXACT = frozenset("absf ceil floor round roundeven sqrt trunc rsqrt copysign fp
 def expanded_math(module: Module) -> Module:
     """The same program with functions of floats as C has them, so that they are the same bits once MLIR is lowered.
 
-        math.exp %x : vector<8xf32>     ->   arith.truncf (math.exp (arith.extf %x) : vector<8xf64>)
+        math.exp %x : f32               ->   arith.truncf (math.exp (arith.extf %x) : f64)
+        math.exp %x : vector<8xf32>     ->   arith.truncf (2**n * polynomial(arith.extf %x - n * ln(2)))
+        math.log %x : vector<8xf32>     ->   likewise, and scf.if some lane may be rounded wrongly: math.log on doubles
         math.expm1 %x : f64             ->   llvm.call @expm1(%x), and likewise for each lane of a vector
 
     MLIR lowers a function of f32 to that of the C library for float, which rounds in its own way; and it makes
@@ -46,6 +51,8 @@ def expanded_math(module: Module) -> Module:
     def widen(op: Op) -> Sequence[Op] | None:
         if not isinstance(op, math.Unary | math.Binary):
             return None
+        if isinstance(op, math.Unary) and op.kind in KINDS and _is_row_of_floats(op.result.type):
+            return tuple(_in_doubles(op, KINDS[op.kind]))
         element = element_of(op.result.type)
         wide = _evaluated_in(op.kind, element) if isinstance(element, FloatType) else element
         return None if wide == element or not isinstance(wide, FloatType) else _widened(op, wide)
@@ -69,6 +76,33 @@ def _evaluated_in(kind: str, type: FloatType) -> FloatType:
     if kind == "rsqrt" and type == BF16:  # its root is not rounded to bf16
         return F32
     return type if kind in _EXACT else F64
+
+
+def _is_row_of_floats(type: Type) -> bool:
+    return isinstance(type, VectorType) and type.element == F32 and len(type.shape) == 1 and not any(type.scalable)
+
+
+def _in_doubles(op: math.Unary, kind: Kind) -> Iterator[Op]:
+    """A function of the lanes of a vector as arithmetic, where no lane has to be asked of the C library."""
+    floats = Maker(op.result.type, FORMATS["f32"], op.location)
+    given = op.operand
+    if kind.ends is not None:
+        least, most = map(floats.number, kind.ends)
+        given = floats.choose("ogt", given, most, most, given)
+        given = floats.choose("olt", given, least, least, given)
+    doubles = floats.in_f64()
+    found = kind.of(doubles, doubles.extended(given))
+    if kind.is_exact:
+        yield from floats.giving(floats.narrowed(found), op.result)
+        return
+    close, some = is_close_to_middle(doubles, found), Value(I1)
+    yield from floats.made
+    yield vector.Reduction(some, "or", close, location=op.location)
+    asked, rounded = Value(op.result.type), Value(op.result.type)
+    then = (*_widened(with_fields(op, result=asked), F64), scf.Yield((asked,), location=op.location))
+    narrowed = arith.Cast(rounded, "truncf", found, location=op.location)
+    orelse = (narrowed, scf.Yield((rounded,), location=op.location))
+    yield scf.If(some, then, orelse, (op.result,), location=op.location)
 
 
 def _widened(op: math.Unary | math.Binary, wide: FloatType) -> Sequence[Op]:

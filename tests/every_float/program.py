@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from affdsl.codegen.c.in_doubles import FARTHEST
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.vector_helpers import TARGETS, has_row
-from affdsl.codegen.targets.in_doubles import KINDS
+from affdsl.passes.lowering.in_doubles import FARTHEST, KINDS
 from tests.harness.batch import WARNINGS, C
 from tests.harness.machines import MACHINES, runnable
 
@@ -144,7 +143,7 @@ def text(trial: Trial, kinds: Sequence[str], *, hard: bool = False) -> str:
     parts = [_COMMON]
     for kind in kinds:
         unit.vector_helper(kind, "f32", trial.lanes)
-        least, most = KINDS[kind].ends or (f"-{FARTHEST}", f"{FARTHEST}")
+        least, most = map(str, KINDS[kind].ends or (-FARTHEST, FARTHEST))
         parts.append(_OF_KIND.replace("KIND", kind).replace("LEAST", least).replace("MOST", most))
     choices = [f'    if (strcmp(words[1], "{kind}") == 0)\n        try_{kind}(first, end, step);' for kind in kinds]
     made = "".join([*parts, _MAIN.replace("CHOICES", "\n".join(choices))])

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.codegen.c.in_doubles import CLOSE, COS, HALF_PI, NEAR, SIN
-from affdsl.codegen.targets.in_doubles import KINDS
+from affdsl.codegen.c.in_doubles import NEAR
 from affdsl.ir import semantics
 from affdsl.ir.numeric import quiet
 from affdsl.ir.types import FloatType
 from affdsl.mlir.readers import parse
+from affdsl.passes.lowering.in_doubles import CLOSE, COS, HALF_PI, KINDS, SIN
 from tests.every_float.program import FLOATS, compiled, found, trials
 from tests.passes.transforms.test_approximate import PI, interpolated
 from tests.three_ways import agree

@@ -123,6 +123,10 @@ PROGRAMS = {
         "%0:4 = vector.to_elements %v : vector<4xf32>",
         "%r = vector.from_elements %0#3, %0#1, %0#0, %0#2 : vector<4xf32>",
     ),
+    "products that may be fused": _lanes(
+        "%p = arith.mulf %v, %v fastmath<contract> : vector<4xf32>",
+        "%r = arith.addf %p, %v fastmath<contract> : vector<4xf32>",
+    ),
     "reductions": _lanes(
         "%a = vector.reduction <maximumf>, %v : vector<4xf32> into f32",
         "%r = vector.reduction <minimumf>, %v, %a : vector<4xf32> into f32",

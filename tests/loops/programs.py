@@ -21,6 +21,8 @@ class Writer:
         self.kernel: list[str] = []
         self.python: list[str] = []
         self.counters: list[str] = []
+        self.variables = ["s"]
+        """What the blocks around have made, and may be changed."""
         self.steps: list[str] = []
         """Of the loops around, the innermost last, what stands before a continue; `-` where none may be."""
         self.made = 0
@@ -36,8 +38,20 @@ class Writer:
     def block(self, indent: int, values: list[str], *, branch: bool = False) -> bool:
         """A few statements that may read some values; whether a break or continue ends them in all cases.
 
-        In a branch, one may be the last.
+        In a branch, one may be the last. The block may have a variable of its own.
         """
+        if is_own := self.random.random() < 0.3:
+            own, start = self.name(), self.expression(values)
+            self.both(indent, f"{own} = af.var(af.i64(0) + {start})", f"{own} = {start}")
+            self.variables.append(own)
+            values = [*values, own]
+        ended = self.statements(indent, values, branch=branch)
+        if is_own:
+            self.variables.pop()
+        return ended
+
+    def statements(self, indent: int, values: list[str], *, branch: bool) -> bool:
+        """The statements of a block."""
         for _ in range(self.random.randint(1, 3)):
             kind, is_shallow = self.random.random(), indent <= DEEPEST
             may_loop = is_shallow and len(self.counters) < MOST_LOOPS
@@ -49,7 +63,7 @@ class Writer:
                 if self.choose(indent, values):
                     return True
             elif kind < 0.8:
-                self.both(indent, f"s += {self.expression(values)}")
+                self.both(indent, f"{self.random.choice(self.variables)} += {self.expression(values)}")
             else:
                 k = self.random.randint(0, 1)
                 self.both(indent, f"x[{k}] = {self.expression(values)} + x[{k}] - x[{1 - k}]")

@@ -1,17 +1,19 @@
 """Random kernels with loops of all kinds, run in all ways: `python -m tests.loops.run --count 200 --seed 1`.
 
-Each is interpreted, compiled, cleaned up by passes and interpreted again, and every tenth is lowered by mlir-opt: all
-must leave what Python leaves.
+Each is interpreted, compiled, cleaned up by passes and interpreted again, so is the text that is handed on, and every
+tenth is lowered by mlir-opt: all must leave what Python leaves.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 import affdsl as af
+from affdsl.ir.interpreter import run
 from tests.harness.command import Watch, parser, seeds
 from tests.loops.programs import program
 from tests.loops.ways import lowered
@@ -27,6 +29,7 @@ def wrong(seed: int, *, through_mlir: bool) -> str:
     cleaned = kernel.apply("canonicalize,cse,affine-scalrep")
     ways: dict[str, Callable[..., object]] = {
         "interpreted": kernel.interpret, "compiled": kernel, "cleaned up": cleaned.interpret,
+        "handed on": partial(run, af.parse(kernel.mlir()).functions[0]),
     }  # fmt: skip
     if through_mlir:
         ways["lowered"] = lowered(kernel)
@@ -35,10 +38,10 @@ def wrong(seed: int, *, through_mlir: bool) -> str:
         wanted(n, expected)
         if max(map(abs, expected)) > FITS:
             continue
-        for way, run in ways.items():
+        for way, call in ways.items():
             x = np.array([2, -1])
             try:
-                run(n, x)
+                call(n, x)
             except af.AffdslError as error:
                 return f"{way}, N = {n}: {error}\n{text}"
             if x.tolist() != expected:

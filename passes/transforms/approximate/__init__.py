@@ -11,9 +11,9 @@ from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
+from affdsl.passes.lowering.maker import Maker
 from affdsl.passes.transforms.approximate import circular
 from affdsl.passes.transforms.approximate.functions import FUNCTIONS
-from affdsl.passes.transforms.approximate.maker import Maker
 from affdsl.passes.transforms.loops.nests import loop_of_any_kind
 
 POLYNOMIALS = (*FUNCTIONS, *circular.NAMES)

@@ -15,7 +15,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.formats import F64, Format
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, VectorType
-from affdsl.passes.transforms.approximate.maker import Maker
+from affdsl.passes.lowering.maker import Maker
 
 NAMES = ("sin", "cos")
 FAR = "affdsl.far"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from math import inf, log, nan, sqrt
 
 from affdsl.ir.expr import Value
-from affdsl.passes.transforms.approximate.maker import Maker
+from affdsl.passes.lowering.maker import Maker
 
 _LOG2_E = 1 / log(2)
 _LOG10_E = 1 / log(10)

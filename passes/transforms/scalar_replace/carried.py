@@ -23,11 +23,11 @@ from affdsl.passes.legality.proposals import Proposal
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.running import so_that_it_runs
 from affdsl.passes.legality.words import name
+from affdsl.passes.lowering.carried_variables import variables_replaced
 from affdsl.passes.transforms.hoist import may_meet
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, Faults
 from affdsl.passes.transforms.scalar_replace.elements import changed_under_conditions
 from affdsl.passes.transforms.scalar_replace.idle import without_idle_variables
-from affdsl.passes.transforms.scalar_replace.variables import variables_replaced
 
 MOST_ITERATIONS = 4
 """How many iterations a value is kept at most."""

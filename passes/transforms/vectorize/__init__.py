@@ -22,9 +22,9 @@ from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.require import Candidate, interchanged, require_order, skewed
 from affdsl.passes.legality.words import name
+from affdsl.passes.lowering.carried_variables import without_own_variables
 from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
-from affdsl.passes.transforms.scalar_replace.variables import without_own_variables
 from affdsl.passes.transforms.vectorize.branches import without_branches
 from affdsl.passes.transforms.vectorize.carried import NOTHING, chain_of, in_a_row, left_in_lanes, ways, wide_loop
 from affdsl.passes.transforms.vectorize.counted import counts

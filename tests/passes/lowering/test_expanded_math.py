@@ -12,7 +12,10 @@ from affdsl.ir.numeric import quiet
 from affdsl.ir.verifier import verify
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
+from affdsl.passes.lowering.in_doubles import KINDS
 from tests.effort import TRIES_ALL
+from tests.every_float.program import FLOATS
+from tests.every_float.test_every_float import HARD, SPECIAL
 from tests.oracles import run_mlir
 
 M, N = af.symbols("M N")
@@ -43,6 +46,11 @@ def arguments(type: str) -> list[np.ndarray]:
     numbers = np.concatenate([rng.uniform(-1, 1, 99), rng.uniform(-20, 20, 99), 10 ** rng.uniform(-20, 20, 53), ends])
     with quiet():
         x = np.resize(numbers, 33 * LANES).astype(DTYPES[type])
+    if type == "f32":
+        hard = [float.fromhex(text) for texts in HARD.values() for text in texts]
+        all_over = np.arange(0, FLOATS, 400_009 if TRIES_ALL else 4_000_037).astype("u4").view("f4")
+        x = np.concatenate([x, all_over, np.float32([*hard, *SPECIAL])])
+        x = np.resize(x, -(-x.size // LANES) * LANES)
     return [x, np.roll(x, 7), *(np.zeros_like(x) for _ in range(len(FLOAT_UNARY) + 3))]
 
 
@@ -59,6 +67,25 @@ def test_every_function_of_floats_gives_the_same_bits_once_lowered(type: str, la
         assert not differ.any(), (name, wanted[0][differ][:3], a[differ][:3], b[differ][:3])
     assert str(af.parse(text)) == text
     verify(af.parse(text))
+
+
+def test_the_interpreter_has_the_same_of_what_calls_nothing() -> None:
+    kinds = [kind for kind in KINDS if kind not in ("expm1", "log1p")]  # calls in the dialect of LLVM
+    lines = [
+        f"""%{kind} = math.{kind} %x : vector<16xf32>
+        affine.vector_store %{kind}, %y[{k}, 0] : memref<{len(kinds)}x16xf32>, vector<16xf32>"""
+        for k, kind in enumerate(kinds)
+    ]
+    plain = af.parse(f"""func.func @f(%a: memref<16xf32>, %y: memref<{len(kinds)}x16xf32>) {{
+        %x = affine.vector_load %a[0] : memref<16xf32>, vector<16xf32>
+        {" ".join(lines)}
+        return }}""")
+    expanded = expanded_math(plain)
+    verify(expanded)
+    x, wanted, found = np.resize(np.float32(SPECIAL), 16), *np.zeros((2, len(kinds), 16), np.float32)
+    run(plain.functions[0], x, wanted, module=plain)
+    run(expanded.functions[0], x, found, module=expanded)
+    np.testing.assert_array_equal(found, wanted)
 
 
 @af.kernel
@@ -78,7 +105,9 @@ def test_an_optimized_softmax_handed_on_with_expand_math_gives_the_bits_of_c() -
     x = np.random.default_rng(3).normal(0, 3, (9, 37)).astype("f4")
     called, lowered = np.zeros_like(x), np.zeros_like(x)
     fast(x, called)
-    run_mlir(fast.mlir(expand_math=True), "softmax", [*x.shape, x, lowered])
+    expanded = fast.mlir(expand_math=True)
+    run_mlir(expanded, "softmax", [*x.shape, x, lowered])
     np.testing.assert_array_equal(called.view("u4"), lowered.view("u4"))
     assert "math.exp" in fast.mlir()
     assert "arith.truncf" not in fast.mlir()
+    assert not [line for line in expanded.splitlines() if "math.exp" in line and "vector" in line]

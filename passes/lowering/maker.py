@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from struct import pack, unpack
 
+from affdsl.ir.attributes import Attributes, OpaqueAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
@@ -14,6 +14,8 @@ from affdsl.ir.location import Location
 from affdsl.ir.numeric import rounder
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, IntegerType, ScalarType, Type, VectorType
+
+_CONTRACT: Attributes = (("fastmath", OpaqueAttr("#arith.fastmath<contract>")),)
 
 
 class Maker:
@@ -41,9 +43,17 @@ class Maker:
         """A number without its sign."""
         return self._add(math.Unary(Value(value.type), "absf", value, location=self._location))
 
+    def negated(self, value: Value) -> Value:
+        """A number with the other sign."""
+        return self._add(arith.Negate(Value(value.type), value, location=self._location))
+
     def equals(self, left: Value, right: Value) -> Value:
         """Whether two integers are the same."""
-        return self._add(arith.Compare(Value(self._like(I1)), "cmpi", "eq", left, right, location=self._location))
+        return self.compares("eq", left, right)
+
+    def compares(self, predicate: str, left: Value, right: Value) -> Value:
+        """Whether a comparison of arith.cmpi holds for two integers."""
+        return self._add(arith.Compare(Value(self._like(I1)), "cmpi", predicate, left, right, location=self._location))
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
         """One of two numbers."""
@@ -72,6 +82,10 @@ class Maker:
     def divide(self, left: Value, right: Value) -> Value:
         """left / right."""
         return self._binary("divf", left, right)
+
+    def multiply_add(self, left: Value, right: Value, other: Value) -> Value:
+        """left * right + other, which a compiler may round once or twice."""
+        return self._binary("addf", self._binary("mulf", left, right, _CONTRACT), other, _CONTRACT)
 
     def of_integers(self, kind: str, left: Value, right: Value) -> Value:
         """An operation of arith on integers."""
@@ -113,15 +127,15 @@ class Maker:
         (last,) = (op for op in self.made if found in op.defines())
         return tuple(with_fields(op, result=result) if op is last else op for op in self.made)
 
-    def _binary(self, kind: str, left: Value, right: Value) -> Value:
-        return self._add(arith.Binary(Value(left.type), kind, left, right, location=self._location))
+    def _binary(self, kind: str, left: Value, right: Value, flags: Attributes = ()) -> Value:
+        op = arith.Binary(Value(left.type), kind, left, right, location=self._location, attributes=flags)
+        return self._add(op)
 
     def _cast(self, kind: str, value: Value, element: ScalarType) -> Value:
         return self._add(arith.Cast(Value(self._like(element)), kind, value, location=self._location))
 
     def _constant(self, type: Type, number: float) -> Value:
-        value = (number,) * prod(type.shape) if isinstance(type, VectorType) else number
-        return self._add(arith.Constant(Value(type), value, location=self._location))
+        return self._add(arith.Constant(Value(type), number, location=self._location))
 
     def _like(self, element: ScalarType) -> Type:
         return VectorType(self._type.shape, element) if isinstance(self._type, VectorType) else element
