@@ -73,7 +73,8 @@ def build(
         of interfaces with `bind(C)`, "rust" one with `extern "C"`, "julia" one of functions that are a `ccall`.
     platform
         Where it will run, if that is another system: "linux-x86_64", "linux-aarch64", "macos-x86_64", "macos-aarch64",
-        "windows-x86_64" or "windows-aarch64". It is built by `zig cc`, of the package ziglang, on one thread.
+        "windows-x86_64" or "windows-aarch64". It is built by `zig cc`, of the package ziglang, on one thread. With
+        "wasm32" it is a module of WebAssembly, with JavaScript that calls it on typed arrays, and a page.
 
     Returns
     -------
@@ -110,6 +111,7 @@ def build(
         raise BuildError(f"a library of {len(listed)} kernels needs a name: name=...")
     called = library_name(listed[0].name.lower() if name is None else name, python=python)
     listed = [each for kernel in listed for each in kernel.kernels]
+    checked = checked or platform == "wasm32"  # its JavaScript asks whether sizes fit
     names = symbols(prefix, [kernel.name for kernel in listed], called, checked=checked)
     chosen = chosen_targets([targets] if isinstance(targets, str) else targets)
     written_for = languages([bindings] if isinstance(bindings, str) else bindings)

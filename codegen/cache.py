@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from affdsl.codegen.background import Lock, interruptible, private_folder
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.codegen.forks import watch
+from affdsl.codegen.lengths import misfit
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
 from affdsl.frozen import Frozen
 
@@ -129,13 +130,16 @@ class Cache:
         Raises
         ------
         ToolchainError
-            If it must be built and the compiler fails, or if the system cannot load it.
+            If it must be built and the compiler fails, if the system cannot load it, or if it was compiled for vector
+            registers of another length than those of this machine.
         """
         memo = _key("memo", source, *flags, "--", compiler.identity)
         with interruptible(), self._locks.setdefault(memo, Lock()):
             if memo not in self._libraries:
                 image, key, was_built = self.image(compiler, source, flags)
-                self._libraries[memo] = LoadedLibrary(key, was_built, load_image(image))
+                loaded = LoadedLibrary(key, was_built, load_image(image))
+                _require_fitting(loaded, compiler)
+                self._libraries[memo] = loaded
             return self._libraries[memo]
 
     def known(self, kind: str, *key: str) -> bytes | None:
@@ -297,6 +301,15 @@ def load_image(image: bytes) -> ctypes.CDLL:
                 f"a compiled library cannot be loaded: {error}; "
                 "install what it names, or set AFFDSL_CC to another compiler"
             ) from None
+
+
+def _require_fitting(library: LoadedLibrary, compiler: Compiler) -> None:
+    """Refuse a library for vector registers of another length."""
+    if bits := misfit(library.handle):
+        raise ToolchainError(
+            f"{shlex.join(compiler.command)} compiles for vector registers of {bits[0]} bits, and those here have "
+            f"{bits[1]}: results would be wrong; tell it no length (-msve-vector-bits, zvl...b), or this one"
+        )
 
 
 def import_image(image: bytes, name: str) -> ModuleType:

@@ -213,12 +213,17 @@ static int is_of_type(PyObject *scalar, int type_num)
     return is_same;
 }
 
+/* Up to here each integer is a double. */
+#define EXACT ((int64_t)1 << 53)
+
 static int read_float(const Slot *slot, PyObject *value, Scalar *scalar)
 {
     double stored;
     if (PyFloat_Check(value))
         return store_float(slot, PyFloat_AS_DOUBLE(value), scalar, &stored);
-    if (PyArray_IsScalar(value, Float) || PyArray_IsScalar(value, Half)) {
+    if (PyArray_IsScalar(value, Float)) /* NumPy's own conversion makes an array of it first */
+        return store_float(slot, (double)PyArrayScalar_VAL(value, Float), scalar, &stored);
+    if (PyArray_IsScalar(value, Half)) {
         double read = PyFloat_AsDouble(value);
         return !PyErr_Occurred() && store_float(slot, read, scalar, &stored);
     }
@@ -236,7 +241,12 @@ static int read_float(const Slot *slot, PyObject *value, Scalar *scalar)
     if (number == NULL)
         return 0;
     /* An integer must arrive exactly: a float was rounded before, an integer never was. */
-    int good = 0;
+    int good = 0, overflow;
+    const int64_t whole = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (!overflow && whole >= -EXACT && whole <= EXACT) {
+        Py_DECREF(number);
+        return store_float(slot, (double)whole, scalar, &stored) && stored == (double)whole;
+    }
     double read = PyLong_AsDouble(number);
     if (PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_OverflowError))

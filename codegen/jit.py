@@ -203,7 +203,7 @@ def _result(x: object, type: ArrayType | DType) -> object:
         return as_numpy(x)
     if isinstance(type, ArrayType) or not isinstance(x, int):
         return x
-    return np.asarray(x, np.int64).astype(_numpy(type))[()]
+    return np.asarray(x % 2**64, np.uint64).astype(_numpy(type))[()]
 
 
 def signature_of(program: Program) -> Signature:

@@ -184,6 +184,7 @@ def jit_flags(compiler: Compiler, instructions: Sequence[str] | None = None) -> 
 _UNROLLED = 60
 """As many instructions has the body of a loop at most behind which gcc has copied it."""
 _FOR_GCC = (
+    "-fexcess-precision=fast",
     "-fno-split-loops",
     "--param=iv-max-considered-uses=50",
     "-funroll-loops",
@@ -266,7 +267,7 @@ def compile_library(
     flags
         Those of all units, among them `-fPIC`.
     link_flags
-        Those of the shared library but for `-shared`.
+        Those of the shared library, among them `-shared` or what stands for it.
     others
         Files that the linker writes besides.
     shared
@@ -287,7 +288,7 @@ def compile_library(
         ]
         _run_all(commands, folder)
         _run((*_archiver(compiler, folder), "rcs", "library.a", *objects), folder)
-        _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", shared, "-lm"), folder)
+        _run((*compiler.command, *flags, *link_flags, *objects, "-o", shared, "-lm"), folder)
         return tuple((folder / file).read_bytes() for file in ("library.a", shared, *others))
 
 
@@ -490,8 +491,9 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-# What a shared library starts with: ELF, or on macOS Mach-O for 64 bits and for several processors.
-_LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ")
+# What a shared library starts with: ELF, on macOS Mach-O for 64 bits and for several processors, on Windows PE, or
+# WebAssembly.
+_LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0asm")
 
 _RESOURCES = {
     "cpu": resource.RLIMIT_CPU,
@@ -524,7 +526,8 @@ _NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n
 # Flags and floating point
 # ------------------------
 # Results must be those of the IR, bit for bit, so nothing here lets the compiler change a value: no fast-math, no
-# reassociation, and no contraction into fused multiply-adds (which clang does unless told not to). Two flags give up
+# reassociation, and no contraction into fused multiply-adds (which clang does unless told not to). On s390x gcc makes
+# doubles of floats where it is told -std=c11, unless it is told not to (-fexcess-precision=fast). Two flags give up
 # side effects that no kernel can observe: -fno-math-errno (a kernel cannot read errno, and without it sqrt is one
 # instruction) and -fno-trapping-math (a kernel cannot read the exception flags, and without it a guarded division
 # cannot be vectorized). -fno-builtin-exp and the like keep compilers from computing functions themselves, which round

@@ -8,6 +8,7 @@ from its version: distributions ship the parts in packages of their own.
 import atexit
 import functools
 import hashlib
+import importlib.util
 import os
 import re
 import shlex
@@ -23,6 +24,7 @@ from typing import NoReturn
 
 import pytest
 
+from affdsl.codegen.toolchain import zig
 from tests import native
 
 MISSING_ORACLE = "oracle missing: "
@@ -39,6 +41,7 @@ TOOLS = {
     "gfortran": (None, "gfortran"),
     "rustc": (None, "rustc"),
     "aarch64-linux-gnu-gcc": (None, "gcc-aarch64-linux-gnu"),
+    "riscv64-linux-gnu-gcc": (None, "gcc-riscv64-linux-gnu"),
     "qemu-aarch64": (None, "qemu-user"),
     "qemu-riscv64": (None, "qemu-user"),
     "qemu-x86_64": (None, "qemu-user"),
@@ -50,6 +53,16 @@ TOOLS = {
     "auditwheel": (None, "auditwheel"),
     "chromium": (None, "chromium"),
 }
+OPTIONAL = {
+    "s390x-linux-gnu-gcc": "package gcc-s390x-linux-gnu",
+    "powerpc64le-linux-gnu-gcc": "package gcc-powerpc64le-linux-gnu",
+    "qemu-s390x": "package qemu-user",
+    "qemu-ppc64le": "package qemu-user",
+    "zig": "pip install ziglang",
+    "wasmtime": "pip install wasmtime",
+    "node": "package nodejs",
+}
+"""Tools of the long run, which `.ci/run` does not install, with what has them."""
 COMPILERS = ("clang-22", "gcc", "g++")
 
 # Flags that need more than the compiler's own package -> the package that has it, for gcc and for clang.
@@ -108,6 +121,23 @@ def missing(what: str) -> NoReturn:
     if os.environ.get("AFFDSL_REQUIRE_ORACLES"):
         pytest.fail(message)
     pytest.skip(message)
+
+
+def optional(tool: str) -> str:
+    """The path of a tool of `OPTIONAL`; skips the running test, and counts it, where the tool is not installed.
+
+    zig and wasmtime are packages of Python: of the latter it is the package itself.
+    """
+    if tool == "zig":
+        found = zig()
+    elif tool == "wasmtime":
+        spec = importlib.util.find_spec(tool)
+        found = spec and spec.origin
+    else:
+        found = shutil.which(tool)
+    if found is None:
+        pytest.skip(f"{MISSING_ORACLE}needs {tool} ({OPTIONAL[tool]})")
+    return str(found)
 
 
 def require_headers() -> None:

@@ -596,3 +596,12 @@ def test_c_has_vectors_as_wide_as_registers(tmp_path):
     assert "f32x8" not in kernel.save_c(tmp_path, width=128)[0].read_text()
     with pytest.raises(ProgramTypeError, match=r"width is 100\n.*128, 256, 512"):
         kernel.c(width=100)
+
+
+def test_large_unsigned_numbers_are_results_of_the_interpreter():
+    @af.kernel
+    def next_one(n: af.u64, k: af.i8) -> (af.u64, af.i8):
+        return n + 1, k - 1
+
+    arguments = np.uint64(2**64 - 2), np.int8(-127)
+    assert next_one.interpret(*arguments) == next_one(*arguments) == (2**64 - 1, -128)

@@ -26,7 +26,7 @@ FLAGS = (
     Flag("checked", "switch", "Also write functions NAME_check, which say whether NAME may run with some sizes"),
     Flag("openmp", "switch", "Run parallel loops on threads (default: on)"),
     Flag("threads-parameter", "switch", "Let functions with parallel loops take the number of their threads"),
-    Flag("platform", "value", "Where it will run, built by zig cc: windows-x86_64, macos-aarch64, linux-aarch64, ...",
+    Flag("platform", "value", "Where it will run, built by zig cc: windows-x86_64, macos-aarch64, wasm32, ...",
          "platform"),
     Flag("bindings", "list", "Also write declarations for other languages: fortran, rust, julia", "language,language"),
     Flag("help", "switch", "Print this, and exit"),

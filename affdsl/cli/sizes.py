@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from affdsl.codegen.c.plan import C_INTERFACE
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.arith import Constant
 from affdsl.ir.dialects.func import Call, Func, Module
@@ -23,10 +24,10 @@ Sizes = tuple[tuple[int, int], ...]
 def with_sizes(module: Module) -> tuple[Module, Mapping[str, int]]:
     """module with an index argument for each size that no function's contract tells, and how many each function got.
 
-    They come first, in the order of the arrays and their dimensions. Functions whose contract says all, and those
-    without a body, stay as they are.
+    They come first, in the order of the arrays and their dimensions. Functions whose contract says all stay as they
+    are, and so do those without a body that take arrays by MLIR's C interface, which have their sizes with them.
     """
-    missing = {f.symbol: _missing(f) for f in module.functions if not f.external}
+    missing = {f.symbol: _missing(f) for f in module.functions}
     missing = {symbol: sizes for symbol, sizes in missing.items() if sizes}
     if not missing:
         return module, {}
@@ -54,6 +55,8 @@ def with_sizes(module: Module) -> tuple[Module, Mapping[str, int]]:
 
 def _missing(function: Func) -> Sizes:
     found: list[tuple[int, int]] = []
+    if function.external and any(name == C_INTERFACE for name, _ in function.attributes):
+        return ()
     for position, value in enumerate(function.args):
         promised = function.shapes[position] if function.shapes else None
         if promised is None and isinstance(value.type, MemRefType):

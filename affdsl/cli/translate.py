@@ -10,6 +10,7 @@ from affdsl.cli.diagnostics import diagnostics_of
 from affdsl.cli.entry import entry_of
 from affdsl.cli.files import complain, read_input, write_output
 from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.returned import without_returned_arguments
 from affdsl.cli.sizes import with_sizes
 from affdsl.cli.text import Style, read, show
 from affdsl.codegen.c.emit import REGISTER_BITS, emit
@@ -18,6 +19,11 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
 from affdsl.mlir.known_versions import FIRST, LAST
 from affdsl.passes.lowering.earlier_mlir import earlier_mlir
+from affdsl.passes.lowering.index_as_arith import index_as_arith
+from affdsl.passes.lowering.linalg import convert_linalg_to_affine_loops
+from affdsl.passes.lowering.read_tensors import read_tensors_as_buffers
+from affdsl.passes.lowering.vector_elements import vector_elements_as_rows
+from affdsl.passes.lowering.without_promises import without_promises
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.pipeline.language import nested, pass_step
 from affdsl.passes.pipeline.manager import Pipeline
@@ -101,6 +107,21 @@ def _optimizing(options: str | None) -> Pipeline | None:
     return Pipeline("builtin.module", (nested("builtin.module", step),))
 
 
+_LOWERED = (
+    without_promises, index_as_arith, read_tensors_as_buffers, vector_elements_as_rows, convert_linalg_to_affine_loops,
+    without_returned_arguments,
+)  # fmt: skip
+"""What makes terms that C output knows of others, in order."""
+
+
+def prepared(module: Module) -> Module:
+    """module in terms of what C output knows, with the sizes of arrays as arguments."""
+    for lowered in _LOWERED:
+        module = lowered(module)
+    sized, _ = with_sizes(module)
+    return sized
+
+
 def _mlir(module: Module, line: CommandLine) -> dict[str, str]:
     """The file to write, by its name."""
     version = int(line.given("mlir-version") or LAST)
@@ -112,7 +133,7 @@ def _c(module: Module, line: CommandLine, optimizing: Pipeline | None) -> dict[s
     """The files to write, by their names."""
     entry = entry_of(module, line.given("entry"), "translate")
     width = int(line.given("width") or REGISTER_BITS[-1])
-    module, _ = with_sizes(module)
+    module = prepared(module)
     if optimizing is not None:
         optimized = optimizing.run(module)
         assert isinstance(optimized, Module), "a pass makes a module of a module"

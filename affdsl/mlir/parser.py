@@ -506,6 +506,11 @@ class Parser(AttributeReader):
         return all(kind.endswith("module") for kind in self._kinds)
 
     @property
+    def is_in_function(self) -> bool:
+        """Whether the operations that are read stand in a function."""
+        return any(kind in _FUNCTIONS for kind in self._kinds)
+
+    @property
     def names_an_operation(self) -> bool:
         """Whether the current token is the name of an operation, or has the form of one."""
         token = self.scanner.token

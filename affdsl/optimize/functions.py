@@ -13,6 +13,7 @@ from affdsl.lang.trace import Program
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.cleanup.raise_scf_to_affine import raise_scf_to_affine
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.schedule.schedule import Schedule, require_verified, verified_last
 
@@ -31,6 +32,8 @@ def affdsl_optimize(
     context: Module | None = None,
 ) -> Module:
     """The same program with the loops of each function tiled, packed, on vectors and on threads, where that pays.
+
+    Loops and accesses of scf and memref that are affine are raised first, by `raise_scf_to_affine`.
 
     Parameters
     ----------
@@ -64,15 +67,21 @@ def affdsl_optimize(
     allowed = (contract, reassociate, reciprocal, approximate, no_nans, no_signed_zeros)
     options = Options(known[target], threads or available_threads(), *allowed)
     around = module if context is None else context
-    body = tuple(optimized(op, around, options) if isinstance(op, Func) else op for op in module.body)
+    raised = {f.symbol: f for f in raise_scf_to_affine(module).functions}
+    body = tuple(
+        optimized(op, around, options, raised[op.symbol]) if isinstance(op, Func) else op for op in module.body
+    )
     return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
 
 
-def optimized(function: Func, module: Module, options: Options) -> Func:
-    """A function of a module as recipes make it; itself where none fits, or where it has no body."""
+def optimized(function: Func, module: Module, options: Options, raised: Func | None = None) -> Func:
+    """A function of a module as recipes make it; itself where none fits, or where it has no body.
+
+    `raised` is the same function with affine loops in the place of others.
+    """
     if function.external:
         return function
-    made = _named(function)
+    made = _named(function if raised is None else raised)
     around = with_fields(module, body=tuple(made if op is function else op for op in module.body))
     schedule, _ = chosen(verified_last(Schedule(_Given(made, around))), options)
     require_verified(schedule)

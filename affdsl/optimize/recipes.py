@@ -32,7 +32,15 @@ from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, 
 from affdsl.optimize.registers import full_unrolling, jammed_recurrences, jammed_time_steps, products_in_loops
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
-from affdsl.optimize.vector import alternating_sums, inner_loops, kept_elements, outer_loops, recurrences, searches
+from affdsl.optimize.vector import (
+    alternating_sums,
+    inner_loops,
+    kept_elements,
+    located,
+    outer_loops,
+    recurrences,
+    searches,
+)
 from affdsl.optimize.versions import OfLoop, unless_small
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -269,6 +277,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "carried recurrences in lanes": recurrences.take_carried,
     "sums in blocks, of far terms": blocked_sums.take_early,
     "elements that are kept": kept_elements.take,
+    "the place of an extreme": located.take,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,

@@ -405,6 +405,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Let a loop that was unrolled by hand do one of the same things in each iteration, which `unroll` undoes."""
         return self._take("reroll", loop)
 
+    def locate(self, loop: str, strip: int) -> Self:
+        """Find the place of an extreme of integers afterwards: on the way, only the strip that has it is kept.
+
+        Lanes then need no place beside each number, which takes more of them than a narrow number. The loop chooses
+        the least or the greatest of integers, the first of equal ones, and does nothing else.
+        """
+        return self._take("locate", loop, strip)
+
     def make_perfect(self, outer: str, inner: str) -> Self:
         """Move all that stands beside an inner loop into it, under conditions, so that the two are perfectly nested."""
         return self._take("make_perfect", outer, inner)
@@ -464,14 +472,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("load_ahead", array, loop)
 
-    def align(self, array: str, loop: str, lanes: int) -> Self:
-        """Let a loop begin where a line of an array does that it stores to: what it does before is a loop of its own.
+    def align(self, array: str, loop: str, lanes: int, *, least: int | None = None) -> Self:
+        """Let a loop begin where a line of an array does that it goes over: what it does before is a loop of its own.
 
         It comes before `vectorize`, which makes vectors of `lanes` elements, as many as a line has; and it takes an
         array that is a parameter, since only a call says where that lies. For rows of a whole number of lines it holds
-        in each of them.
+        in each of them. A loop over fewer than `least` lines, 16 if that is not said, begins where it did.
         """
-        return self._take("align", array, loop, lanes)
+        return self._take("align", array, loop, lanes, least=least)
 
     def stream(self, array: str, loop: str, least: int) -> Self:
         """Store the vectors of an array in a loop past the caches, where the array has at least `least` bytes.

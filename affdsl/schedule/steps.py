@@ -53,7 +53,7 @@ AFTER: Mapping[str, After] = {
         ("reverse", "distribute", "coalesce", "normalize", "reroll", "make_perfect", "sink"), After(opens=True)
     ),
     **dict.fromkeys(("tile", "permute", "interchange", "skew"), _REORDERS),
-    **dict.fromkeys(("strip_mine", "fuse", "index_set_split", "peel", "vectorize", "data_copy"), _BOUNDS),
+    **dict.fromkeys(("strip_mine", "fuse", "index_set_split", "locate", "peel", "vectorize", "data_copy"), _BOUNDS),
     **dict.fromkeys(("compute_at", "precompute", "fold", "inline"), _BOUNDS),
     **dict.fromkeys(("unroll", "unroll_full"), _COPIES),
     "unroll_jam": replace(_COPIES, opens=True),

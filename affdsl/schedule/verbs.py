@@ -195,8 +195,11 @@ def _prefetch(at: Place, array: object, loop: object, of: object) -> Step:
     return Step("prefetch", (at.array(array), at.loop(loop), at.loop(of)))
 
 
-def _align(at: Place, array: object, loop: object, lanes: object) -> Step:
-    return Step("align", (at.array(array), at.loop(loop), at.number(lanes, "how many elements a line has", 2)))
+def _align(at: Place, array: object, loop: object, lanes: object, *, least: object = None) -> Step:
+    made = (at.array(array), at.loop(loop), at.number(lanes, "how many elements a line has", 2))
+    return Step(
+        "align", made, (("least", at.number(least, "how many lines are worth it", 1)),) if least is not None else ()
+    )
 
 
 def _displace(at: Place, array: object, other: object) -> Step:
@@ -279,6 +282,7 @@ VERBS: Mapping[str, Verb] = {
     "extremes": Verb(_of_loop("extremes", any=True)),
     "normalize": Verb(_of_loop("normalize")),
     "reroll": Verb(_of_loop("reroll")),
+    "locate": Verb(_with_number("locate", "how many iterations a strip has", 2)),
     "make_perfect": Verb(_of_pair("make_perfect")),
     "sink": Verb(_of_loop("sink")),
     "copy": Verb(_copy),

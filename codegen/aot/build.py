@@ -8,14 +8,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from affdsl.codegen.aot.cmake import STRICT, cmake_lists, wrapping
+from affdsl.codegen.aot.cmake import FOR_GCC, STRICT, cmake_lists, wrapping
 from affdsl.codegen.aot.languages.table import declarations
 from affdsl.codegen.aot.machine import IMPORT_LIBRARY, Machine, machine_of, targets_here
+from affdsl.codegen.aot.naming import check_name
 from affdsl.codegen.aot.pkg_config import pkg_config
 from affdsl.codegen.aot.platforms import Platform, compiler_for
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.aot.sources import Sources, sources
+from affdsl.codegen.aot.web.script import page, script
 from affdsl.codegen.aot.wheel import wheel
+from affdsl.codegen.c.refusals import ASKED, SAID
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import BuildError
 from affdsl.codegen.targets.target import Target
@@ -51,7 +54,10 @@ def build(
     compiler = default_cache().compiler(None if platform is None else compiler_for(platform))
     machine = machine_of(compiler, platform)
     here = targets_here(compiler, library.targets)
-    threads = openmp and compiler.has_openmp and written.has_parallel
+    if machine.is_wasm and python:
+        raise BuildError("python=True makes a wheel, which cannot call a module of WebAssembly: leave it out")
+    # A module takes what is not defined in it for imports, so that an OpenMP library seems to be there.
+    threads = openmp and compiler.has_openmp and written.has_parallel and not machine.is_wasm
     static, shared, imported = _compiled(compiler, machine, library, written, here, openmp=threads)
     name, *links = machine.shared_names(library)
     files: dict[str, str | bytes] = {
@@ -64,25 +70,51 @@ def build(
         **declarations(library, written, bindings),
         **({f"{library.name}.lib": imported} if imported else {}),
     }
+    if machine.is_wasm:
+        text = script(library, written)
+        files |= {f"{library.name}.mjs": text, f"{library.name}.html": page(library, text, shared)}
     if python:
+        if SAID.encode() in shared:  # Python is to hear of registers of another length, and not to end
+            asking = (f"-D{ASKED}",)
+            _, shared, _ = _compiled(compiler, machine, library, written, here, openmp=threads, others=asking)
         wheel_name, data = wheel(library, written, machine, shared)
         files[wheel_name] = data
     return _write(folder, files, dict(zip(links, [name, *links], strict=False)))
 
 
 def _compiled(
-    compiler: Compiler, machine: Machine, library: Library, written: Sources, here: Sequence[Target], *, openmp: bool
+    compiler: Compiler,
+    machine: Machine,
+    library: Library,
+    written: Sources,
+    here: Sequence[Target],
+    *,
+    openmp: bool,
+    others: Sequence[str] = (),
 ) -> tuple[bytes, bytes, bytes]:
-    flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fvisibility=hidden")
-    flags += ("-fPIC",) if machine.system != "windows" else (f"-D{library.name}_EXPORTS",)
+    flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fvisibility=hidden", *others)
+    flags += FOR_GCC if compiler.kind == "gcc" else ()
+    flags += _OF_SYSTEMS.get(machine.system, ("-fPIC",))
+    flags += (f"-D{library.name}_EXPORTS",) if machine.system == "windows" else ()
     units = [Source(f.name, f.text, f.target.flags if f.target in here and f.target else ()) for f in written.files]
     threads = ("-fopenmp",) if openmp else ()
-    others = (IMPORT_LIBRARY,) if machine.system == "windows" else ()
+    seen = _seen(library)
+    beside = (IMPORT_LIBRARY,) if machine.system == "windows" else ()
     static, shared, *imported = compile_library(
-        compiler, units, written.headers, (*flags, *threads), machine.link_flags(library), others,
+        compiler, units, written.headers, (*flags, *threads), machine.link_flags(library, seen), beside,
         machine.shared_names(library)[0],
     )  # fmt: skip
     return static, shared, b"".join(imported)
+
+
+_OF_SYSTEMS: dict[str, tuple[str, ...]] = {"windows": (), "wasm": ()}
+"""What makes code that may lie anywhere, where that is not what compilers make anyway."""
+
+
+def _seen(library: Library) -> tuple[str, ...]:
+    """The functions that callers of a library see."""
+    checks = tuple(map(check_name, library.symbols)) if library.checked else ()
+    return (*library.symbols, *checks, *((f"{library.name}_target",) if library.is_dispatched else ()))
 
 
 def _require_folder(folder: Path) -> None:

@@ -28,6 +28,7 @@ from affdsl.codegen.arguments import (
 from affdsl.codegen.c.sites import Site
 from affdsl.codegen.errors import ArgumentError, RangeError, SizeError
 from affdsl.codegen.forks import MOST_THREADS, watch
+from affdsl.codegen.lengths import misfit
 from affdsl.codegen.overlap import strides_of
 from affdsl.frozen import FrozenValue
 
@@ -271,15 +272,21 @@ def quotient(dividend: int, divisor: int) -> int:
 
 
 def loaded(file: Path) -> ctypes.CDLL:
-    """The library in a file. Raises ImportError where the system refuses it."""
+    """The library in a file. Raises ImportError where the system refuses it, or registers have another length."""
     watch()
     try:
-        return ctypes.CDLL(str(file))
+        library = ctypes.CDLL(str(file))
     except OSError as error:
         raise ImportError(
             f"the compiled library {file.name} cannot be loaded: {error}; install what it names, or a wheel that was "
             "built for this machine"
         ) from None
+    if bits := misfit(library):
+        raise ImportError(
+            f"the compiled library {file.name} is for vector registers of {bits[0]} bits, and those here have "
+            f"{bits[1]}: install a wheel that was built for these, or for any length"
+        )
+    return library
 
 
 def _many(function: str, threads: SupportsIndex) -> int:

@@ -19,12 +19,17 @@ def checks(library: Library) -> tuple[str, str]:
     unit, bodies, prototypes = Unit(), [], []
     for kernel, symbol in zip(library.kernels, library.symbols, strict=True):
         names = _names(kernel, library)
-        listed = [*_at_least_zero(kernel), *conditions(kernel)]
+        listed = listed_conditions(kernel)
         taken = ", ".join(f"int64_t {names[a]}" for a in _numbers(kernel)) or "void"
         head = f"int32_t {check_name(symbol)}({taken})"
         bodies.append(f"{head}\n{{\n{_body(listed, names, [names[a] for a in _numbers(kernel)], unit)}}}\n")
         prototypes.append(f"{_about(kernel, symbol, listed)}{library.name.upper()}_API {head};\n\n")
     return unit.file("\n".join(bodies)), "".join(prototypes)
+
+
+def listed_conditions(kernel: ShippedKernel) -> list[Condition]:
+    """What sizes must satisfy, in the order of the numbers that the function of a kernel gives, from 1."""
+    return [*_at_least_zero(kernel), *conditions(kernel)]
 
 
 def _numbers(kernel: ShippedKernel) -> list[Value]:

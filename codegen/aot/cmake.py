@@ -11,8 +11,15 @@ from affdsl.codegen.library_functions import called, unknown
 
 STRICT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 """No product is fused with a sum; kernels read neither errno nor the exception flags."""
+FOR_GCC = ("-fexcess-precision=fast",)
+"""No float is computed in a double, as gcc would on s390x; clang never does, and knows no such flag before 16."""
 
-_PROCESSORS = {"__x86_64__": "x86_64|AMD64|amd64", "__aarch64__": "aarch64|arm64|ARM64", "__riscv": "riscv64"}
+_PROCESSORS = {
+    "__x86_64__": "x86_64|AMD64|amd64",
+    "__aarch64__": "aarch64|arm64|ARM64",
+    "__riscv": "riscv64",
+    "__wasm__": "wasm32",
+}
 """What CMake calls machines."""
 
 
@@ -24,7 +31,7 @@ def cmake_lists(library: Library, sources: Sources) -> str:
         "version": library.version,
         "files": " ".join(file.name for file in sources.files),
         "headers": f"{library.name}.h",
-        "options": " ".join([*STRICT, *wrapping(sources), *calling(sources)]),
+        "options": " ".join([*STRICT, *wrapping(sources), *calling(sources), *_for_gcc()]),
         "targets": "".join(_targets(sources)),
         "openmp": "",
         "dependency": "",
@@ -43,6 +50,11 @@ def wrapping(sources: Sources) -> tuple[str, ...]:
 def calling(sources: Sources) -> tuple[str, ...]:
     """The flags with which functions of the C library are called, and not computed by the compiler."""
     return unknown(called("".join(file.text for file in sources.files)))
+
+
+def _for_gcc() -> list[str]:
+    """The flags that gcc alone is given."""
+    return [f"$<$<C_COMPILER_ID:GNU>:{flag}>" for flag in FOR_GCC]
 
 
 def _targets(sources: Sources) -> Iterator[str]:

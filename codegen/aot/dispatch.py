@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from affdsl.codegen.aot.naming import plain
+from affdsl.codegen.aot.naming import fits_name, plain
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.c.library import Written
 from affdsl.codegen.c.prototype import Prototype
@@ -71,6 +71,7 @@ static affdsl_registers affdsl_ask(void)
 """,
     "__aarch64__": _LINUX,
     "__riscv": _LINUX,
+    "__wasm__": "",
 }
 """By machines, what the file needs to ask what the CPU has."""
 
@@ -87,6 +88,7 @@ def private_header(library: Library, functions: Functions) -> str:
     for machine, targets in _by_machine(library):
         made = [w.prototype for t in targets for w in functions[t.name]]
         texts = [f"{prototype.text('restrict', before=f'{upper}_HIDDEN')};\n" for prototype in made]
+        texts += [f"{upper}_HIDDEN int {fits_name(library.name, t)}(void);\n" for t in targets if _is_asked(t)]
         parts.append(_where(machine, "".join(texts)) + "\n")
     return "".join([*parts, f"#endif /* {upper}_TARGETS_H */\n"])
 
@@ -106,7 +108,7 @@ def chooser(library: Library, functions: Functions) -> str:
         f"enum {{ affdsl_not_known, {enumerators} }};\n\n",
         f'static const char *const affdsl_names[] = {{"", {names}}};\n\n',
         "static int affdsl_runs(int target)\n{\n",
-        *(_where(machine, "".join(_lines(machine, targets))) for machine, targets in _by_machine(library)),
+        *(_where(machine, "".join(_lines(library, machine, targets))) for machine, targets in _by_machine(library)),
         "    (void)target;\n    return 0;\n}\n\n",
         _CHOOSE.replace("VARIABLE", f"{upper}_TARGET").replace("LAST", _constant(library.targets[-1])),
         f"const char *{library.name}_target(void)\n{{\n    return affdsl_names[affdsl_chosen()];\n}}\n",
@@ -145,17 +147,23 @@ static int affdsl_chosen(void)
 """
 
 
-def _lines(machine: str, targets: Sequence[Target]) -> Iterator[str]:
+def _lines(library: Library, machine: str, targets: Sequence[Target]) -> Iterator[str]:
     """What `affdsl_runs` asks on a machine."""
     if machine == "__x86_64__":
         yield "    const affdsl_registers found = affdsl_ask();\n"
     for target in targets:
-        yield f"    if (target == {_constant(target)})\n        return {_condition(target)};\n"
+        lengths = f" && {fits_name(library.name, target)}() != 0" if _is_asked(target) else ""
+        yield f"    if (target == {_constant(target)})\n        return {_condition(target)}{lengths};\n"
+
+
+def _is_asked(target: Target) -> bool:
+    """Whether its functions may be compiled for vector registers of one length, which they are asked for."""
+    return target.is_scalable
 
 
 def _condition(target: Target) -> str:
     """Whether the CPU has a target, as C."""
-    if not target.flags:
+    if not target.flags or target.machine == "__wasm__":  # whose engines refuse a module with vectors, or have them
         return "1"
     if target.machine != "__x86_64__":
         return f"AFFDSL_HAS({_HWCAP[target.name]})"

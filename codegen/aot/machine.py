@@ -19,13 +19,14 @@ from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, macros
 from affdsl.frozen import FrozenValue
 
-_SYSTEMS: dict[str, Literal["linux", "macos", "windows"]] = {
-    "__linux__": "linux", "__APPLE__": "macos", "_WIN32": "windows"
+System = Literal["linux", "macos", "windows", "wasm"]
+_SYSTEMS: dict[str, System] = {
+    "__linux__": "linux", "__APPLE__": "macos", "_WIN32": "windows", "__wasm__": "wasm"
 }  # fmt: skip
 _HERE = "linux" if sys.platform.startswith("linux") else {"darwin": "macos", "win32": "windows"}.get(sys.platform)
 IMPORT_LIBRARY = "import.lib"
 """The file with which programs of Windows are linked that use the shared library."""
-_CPUS = {"__x86_64__": "x86_64", "__aarch64__": "aarch64", "__riscv": "riscv64"}
+_CPUS = {"__x86_64__": "x86_64", "__aarch64__": "aarch64", "__riscv": "riscv64", "__wasm32__": "wasm32"}
 
 
 GLIBC = frozenset(f"lib{name}" for name in ("c.so.6", "m.so.6", "dl.so.2", "rt.so.1", "pthread.so.0"))
@@ -39,7 +40,7 @@ class Machine(FrozenValue):
 
     cpu: str
     """As `platform.machine()` has it on Linux."""
-    system: Literal["linux", "macos", "windows"]
+    system: System
     platform: Platform | None = None
     """What was asked for, if it was asked for by its name."""
 
@@ -47,6 +48,11 @@ class Machine(FrozenValue):
     def is_linux(self) -> bool:
         """Whether libraries are ELF files, for which wheels say what they need."""
         return self.system == "linux"
+
+    @property
+    def is_wasm(self) -> bool:
+        """Whether libraries are modules of WebAssembly, which JavaScript calls."""
+        return self.system == "wasm"
 
     def shared_names(self, library: Library) -> tuple[str, ...]:
         """What the shared library is called: the file, and links to it, each to the one before.
@@ -58,16 +64,24 @@ class Machine(FrozenValue):
             return (f"{library.name}.dll",)
         if self.system == "macos":
             return (f"lib{library.name}.dylib",)
+        if self.is_wasm:
+            return (f"{library.name}.wasm",)
         plain = f"lib{library.name}.so"
         return tuple(dict.fromkeys((f"{plain}.{library.version}", _so_name(library), plain)))
 
-    def link_flags(self, library: Library) -> tuple[str, ...]:
-        """How the shared library is linked, but for what it is made of; every symbol in it must be found."""
+    def link_flags(self, library: Library, symbols: Sequence[str]) -> tuple[str, ...]:
+        """How the shared library is linked, but for what it is made of; every symbol in it must be found.
+
+        `symbols` are those that callers see: of a module of WebAssembly they are named one by one.
+        """
         if self.system == "windows":
-            return ("-s", f"-Wl,--out-implib,{IMPORT_LIBRARY}")
+            return ("-shared", "-s", f"-Wl,--out-implib,{IMPORT_LIBRARY}")
         if self.system == "macos":
-            return (f"-Wl,-install_name,@rpath/lib{library.name}.dylib",)
-        return f"-Wl,-soname,{_so_name(library)}", "-Wl,-z,defs"
+            return ("-shared", f"-Wl,-install_name,@rpath/lib{library.name}.dylib")
+        if self.is_wasm:
+            seen = (f"-Wl,--export={name}" for name in (*symbols, "malloc", "free"))
+            return ("-mexec-model=reactor", "-Wl,--no-entry", "-s", *seen)
+        return "-shared", f"-Wl,-soname,{_so_name(library)}", "-Wl,-z,defs"
 
     def wheel_tag(self, shared: bytes) -> str:
         """The platform for which a wheel with a shared library is.
@@ -114,7 +128,7 @@ def machine_of(compiler: Compiler, wanted: Platform | None = None) -> Machine:
     if cpu is None or system is None:
         raise BuildError(
             f"{compiler.path} makes programs for a system or a CPU that is not known: libraries are built for Linux, "
-            "macOS and Windows on x86-64, 64-bit ARM and RISC-V"
+            "macOS and Windows on x86-64, 64-bit ARM and RISC-V, and for WebAssembly"
         )
     return Machine(cpu, system, wanted)
 

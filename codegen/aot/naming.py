@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from affdsl.codegen.c.names import CALLED, KEYWORDS, LIBRARY, LONGEST, MACROS, Scope, function_identifier
 from affdsl.codegen.errors import BuildError
+from affdsl.codegen.targets.target import Target
 
 _HEADERS = """assert complex cpuid ctype errno fenv float inttypes iso646 limits locale math memory omp regex setjmp
     signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads time
@@ -62,6 +63,11 @@ def own_names(library: str) -> frozenset[str]:
     """What a library defines itself in C: macros, and the function that says for which target the CPU is."""
     words = "H API C64 C128 HIDDEN RESTRICT TARGETS_H VERSION VERSION_MAJOR VERSION_MINOR VERSION_PATCH".split()
     return frozenset([f"{library}_target", *(f"{library.upper()}_{word}" for word in words)])
+
+
+def fits_name(library: str, target: Target) -> str:
+    """What the function is called that says whether those for a target may run, as its vector registers are long."""
+    return f"affdsl_fits_{library}_{plain(target.name)}"
 
 
 def check_name(symbol: str) -> str:

@@ -10,7 +10,7 @@ from affdsl.frozen import FrozenValue
 
 
 class Platform(FrozenValue):
-    """A system on a CPU, of which zig and wheels have names of their own."""
+    """A system on a CPU, of which zig and wheels have names of their own; there are none where there are no wheels."""
 
     name: str
     triple: str
@@ -26,9 +26,10 @@ PLATFORMS: Mapping[str, Platform] = {
         Platform("macos-aarch64", "aarch64-macos.11.0", "macosx_11_0_arm64"),
         Platform("windows-x86_64", "x86_64-windows-gnu", "win_amd64"),
         Platform("windows-aarch64", "aarch64-windows-gnu", "win_arm64"),
+        Platform("wasm32", "wasm32-wasi", ""),
     )
 }
-"""By their names. Linux is that of glibc 2.17 and newer, macOS 11 and newer."""
+"""By their names. Linux is that of glibc 2.17 and newer, macOS 11 and newer, wasm32 any engine of WebAssembly."""
 
 
 def platform(name: str) -> Platform:

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from affdsl.codegen.aot.checks import checks
 from affdsl.codegen.aot.contract import required
 from affdsl.codegen.aot.dispatch import chooser, private_header
-from affdsl.codegen.aot.naming import check_name, own_names, plain, variants
+from affdsl.codegen.aot.naming import check_name, fits_name, own_names, plain, variants
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.c.header import as_comment, complex_types, contract_lines
 from affdsl.codegen.c.library import Entry, LibraryFile, Written
 from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.refusals import NAMES as OF_LENGTHS
+from affdsl.codegen.c.refusals import fits, stops
 from affdsl.codegen.c.sites import SharedSites, Sites
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import FrozenValue
@@ -64,7 +66,7 @@ def sources(library: Library) -> Sources:
         names = variants(library.symbols, library.name, [t.name for t in library.targets])
     # All that the headers declare.
     taken = {*own_names(library.name), *library.symbols, *(name for of in names.values() for name in of)}
-    taken |= set(map(check_name, library.symbols))
+    taken |= {*map(check_name, library.symbols), *(fits_name(library.name, t) for t in library.targets), *OF_LENGTHS}
     planned = [
         LibraryFile(_entries(library, t, own), t.width, sorted(taken.difference(own)))
         for t, own in ((t, names[t.name]) for t in library.targets)
@@ -109,6 +111,7 @@ def _file(library: Library, target: Target, text: str) -> SourceFile:
     """The file of a target: of one that needs flags it is empty on other machines, and refused without the flags."""
     text = f"{_ON_WINDOWS}{text}" if "aligned_alloc(" in text else text
     strict = "Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."
+    text += _end(library, target)
     if not library.is_dispatched:
         head = as_comment([f"{library.name} {library.version}, made by affdsl", "", *_flags(target), strict])
         return SourceFile(f"{library.name}.c", f'{head}#include "{library.name}.h"\n\n{text}', target)
@@ -121,6 +124,16 @@ def _file(library: Library, target: Target, text: str) -> SourceFile:
     if target.flags:
         guard = f'#if !({target.condition})\n#error "compile this file with {" ".join(target.flags)}"\n#endif\n\n'
     return SourceFile(name, f"{start}#if defined({target.machine})\n{guard}{text}\n#endif\n", target)
+
+
+def _end(library: Library, target: Target) -> str:
+    """What makes sure that vector registers are as long as a compiler was told; on x86-64 it is told none.
+
+    Of several targets one is not chosen where they are not, but the last one is always there.
+    """
+    if target.machine == "__x86_64__":
+        return ""
+    return stops(library.name) if target is library.targets[-1] else fits(fits_name(library.name, target))
 
 
 _ON_WINDOWS = """\

@@ -30,6 +30,7 @@ COPIED = {
     "affdsl.codegen.bfloat": "bfloat",
     "affdsl.codegen.foreign": "foreign",
     "affdsl.codegen.forks": "forks",
+    "affdsl.codegen.lengths": "lengths",
     "affdsl.codegen.overlap": "overlap",
     "affdsl.codegen.c.sites": "sites",
     "affdsl.codegen.aot.calling": "calling",

@@ -10,6 +10,7 @@ from affdsl.codegen.c.allocation import obtain
 from affdsl.codegen.c.buffers import Buffer
 from affdsl.codegen.c.checks import called, literally, same_size
 from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.descriptors import descriptor, ranked_descriptor
 from affdsl.codegen.c.expressions import Code
 from affdsl.codegen.c.memory import strides_in
 from affdsl.codegen.c.plan import Plan, global_effects, root_of
@@ -19,7 +20,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import Static
-from affdsl.ir.types import IndexType, MemRefType, Type
+from affdsl.ir.types import IndexType, MemRefType, Type, UnrankedMemRefType
 
 
 def call_function(c: Context, op: func.Call) -> None:
@@ -30,6 +31,12 @@ def call_function(c: Context, op: func.Call) -> None:
     values: dict[Value, Affine] = {}
     for position, (value, parameter) in enumerate(zip(op.args, f.args, strict=True)):
         unsigned = position in f.unsigned
+        if callee.has_descriptors and isinstance(parameter.type, MemRefType | UnrankedMemRefType):
+            shown.append(f"&{descriptor(c, value, parameter.type)}")
+            continue
+        if isinstance(parameter.type, UnrankedMemRefType):
+            shown += [str(c.buffers[value].type.rank), f"&{ranked_descriptor(c, value)}"]
+            continue
         if isinstance(value.type, MemRefType):
             shown += _pass_array(c, value, parameter, f, position)
             continue
@@ -56,12 +63,12 @@ def call_function(c: Context, op: func.Call) -> None:
         _check_shapes(c, op, callee, values)
     if callee.takes_threads:
         shown.append(c.lines.read(c.threads))
-    if c.notes:
+    if callee.notes:
         shown.append(c.lines.read(c.failure))
     text = f"{callee.name}({', '.join(shown)})"
     if callee.gives_value:
         _take_result(c, op, callee, text)
-    elif c.notes:
+    elif callee.notes:
         status = c.lines.keep("", "status", "int32_t", Code(text)).text
         with c.lines.block(f"if ({status} != 0)"):
             c.fail(status)
@@ -116,9 +123,10 @@ def _pass_array(c: Context, value: Value, parameter: Value, f: func.Func, positi
     strides = [c.values.expression(s).text for w, s in pairs if w is None]
     shown = buffer.name if offset == buffer.offset or buffer.offset == 0 else f"{buffer.name} + {buffer.offset}"
     kind, unsigned = element(buffer.type), position in f.unsigned
-    if unsigned == buffer.unsigned or stored_type(kind, unsigned) == stored_type(kind, buffer.unsigned):
-        return [shown, *strides]
     const = "" if position in c.plans[f.symbol].written else "const "
+    is_same = unsigned == buffer.unsigned or stored_type(kind, unsigned) == stored_type(kind, buffer.unsigned)
+    if is_same and not (buffer.constant and not const):
+        return [shown, *strides]
     return [f"({const}{stored_type(kind, unsigned)} *){shown if shown == buffer.name else f'({shown})'}", *strides]
 
 

@@ -19,6 +19,8 @@ from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype, prototype
 from affdsl.codegen.c.quirks import is_written
+from affdsl.codegen.c.refusals import NAMES as OF_LENGTHS
+from affdsl.codegen.c.refusals import asked
 from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.threads import NAMES as OF_THREADS
@@ -89,7 +91,8 @@ def emit(
     register_bits: int = REGISTER_BITS[-1],
     results: Sequence[str] = (),
 ) -> CSource:
-    """Standalone C of the function `entry` and all that it calls, which becomes static.
+    """Standalone C of the function `entry` and all that it calls, which becomes static. Functions without a body are
+    declared, to be linked.
 
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
     those that are a dimension of an array. `comments` are written above the statements of operations.
@@ -100,7 +103,7 @@ def emit(
     are the names of the results, where somebody gave them some.
     """
     module = in_registers(module, register_bits)
-    found = plans(module, entry, sizes=sizes, checked=checked, results=results)
+    found = plans(module, entry, sizes=sizes, checked=checked, results=results, external=True)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
     bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows, reserved=macros_of(file))
@@ -153,7 +156,7 @@ def emit_jit(
     last = entry_points(
         found[entry], prototypes[entry], sizes, unit, against, asks=asks, is_timed=is_timed, has_turned=has_turned
     )
-    text = unit.file("\n".join([*bodies, last]))
+    text = unit.file("\n".join([*bodies, last])) + asked()
     return text if origins is None else origins.taken(text)
 
 
@@ -187,7 +190,7 @@ def functions_of(
             names.reserve(name)
     for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *OF_THREADS, *reserved):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *OF_THREADS, *OF_LENGTHS, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")
@@ -195,6 +198,9 @@ def functions_of(
     prototypes: dict[str, Prototype] = {}
     for symbol, plan in found.items():
         made = prototypes[symbol] = prototype(plan, Scope(names))
+        if plan.is_external:
+            unit.define(f"/* Defined elsewhere. */\n{made.text('restrict')};\n")
+            continue
         before: list[str] = []
         for version in versions(plan, of_all=not public):
             other = replace(version.plan, name=names.reserve(version.plan.name))

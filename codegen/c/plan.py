@@ -73,6 +73,10 @@ class Plan(FrozenValue):
     """Whether it notes what fails: an access that is checked, or an assertion."""
     takes_threads: bool = False
     """Whether it is told on how many threads its loops run."""
+    is_external: bool = False
+    """Whether it is defined elsewhere, and only declared here."""
+    has_descriptors: bool = False
+    """Whether it takes arrays as MLIR's C interface hands them over: pointers to descriptors."""
 
     @property
     def gives_value(self) -> bool:
@@ -94,11 +98,13 @@ def plans(
     names: Scope | None = None,
     name: str | None = None,
     results: Sequence[str] = (),
+    external: bool = False,
 ) -> dict[str, Plan]:
     """The plans of entry and all that it calls, callees first. Raises UnsupportedError for what C
     cannot express. The first `sizes` arguments of entry are sizes, so not negative. `checked` is whether all of them
     check each access. In a file with other functions `names` are in use, among them `name`, which entry gets. Its
-    results are called as `results` says, if it says so."""
+    results are called as `results` says, if it says so. `external` is whether functions without a body are declared,
+    for somebody to link them; otherwise they are refused."""
     functions = {f.symbol: f if checked else with_restarts(with_constants(f, module)) for f in module.functions}
     names = Scope() if names is None else names
     found: dict[str, Plan] = {}
@@ -109,7 +115,12 @@ def plans(
     public_name = names.reserve(function_identifier(entry)) if name is None else name
     buffers = global_buffers(module, names)
     ops = {f.symbol: tuple(walk(f)) for f in functions.values()}
-    for f in _callees_first(public, functions, ops):
+    order = list(_callees_first(public, functions, ops))
+    if external:
+        found.update((f.symbol, _external_plan(f, names, buffers)) for f in order if f is not public and has_no_body(f))
+    for f in order:
+        if f.symbol in found:
+            continue
         name = public_name if f is public else names.reserve(function_identifier(f.symbol))
         found[f.symbol] = _plan(f, ops[f.symbol], name, found, sizes if f is public else 0, buffers)
     if results:
@@ -117,7 +128,10 @@ def plans(
         found[entry] = replace(found[entry], results=tuple(replace(r, hint=hint) for r, hint in own))
     notes = checked or any(asserted(op) is not None for symbol in found for op in ops[symbol])
     if notes:
-        found = {s: replace(plan, is_checked=checked, notes=True, has_status=True) for s, plan in found.items()}
+        found = {
+            s: plan if plan.is_external else replace(plan, is_checked=checked, notes=True, has_status=True)
+            for s, plan in found.items()
+        }
     for symbol, plan in reversed(found.items()):
         for call in _calls(ops[symbol]):
             _mark_aliases(call, plan, found[call.callee])
@@ -193,6 +207,42 @@ def _calls(ops: Sequence[Op]) -> list[func.Call]:
     return [op for op in ops if isinstance(op, func.Call)]
 
 
+def has_no_body(f: func.Func) -> bool:
+    """Whether a function is defined elsewhere."""
+    return f.external or bool(not f.body and f.result_types)
+
+
+C_INTERFACE = "llvm.emit_c_interface"
+"""The attribute of functions that are called by way of MLIR's C interface."""
+
+
+def _external_plan(f: func.Func, names: Scope, buffers: Mapping[str, GlobalBuffer]) -> Plan:
+    """The plan of a function that is defined elsewhere: it may write all arrays that it is given."""
+    has_descriptors = any(name == C_INTERFACE for name, _ in f.attributes)
+    name = f"_mlir_ciface_{f.symbol}" if has_descriptors else f.symbol
+    what = f"function {f.symbol!r}, which is defined elsewhere,"
+    if function_identifier(f.symbol) != f.symbol or names.reserve(name) != name:
+        raise UnsupportedError(f"{what} has a name that is none in C, or another meaning there; give it another name")
+    for k, type in enumerate(f.result_types):
+        if isinstance(type, MemRefType | UnrankedMemRefType):
+            raise UnsupportedError(
+                f"{what} returns an array as result {k}: nothing says who frees it; let it take one that it fills"
+            )
+    if has_descriptors and len(f.result_types) > 1:
+        count = len(f.result_types)
+        raise UnsupportedError(f"{what} has {count} results, of which C output takes one at most by {C_INTERFACE}")
+    arrays = [arg for arg in f.args if isinstance(arg.type, MemRefType | UnrankedMemRefType)]
+    for k, arg in enumerate(f.args):
+        _check_argument(f, k, arg)
+    return Plan(
+        f, name, tuple(Result(type, k in f.unsigned_results, "") for k, type in enumerate(f.result_types)),
+        frozenset(k for k, arg in enumerate(f.args) if arg in arrays), has_status=False, has_parallel=False,
+        roots={arg: arg for arg in arrays}, indices={}, buffers=buffers,
+        strides={} if has_descriptors else passed_strides(f), aliased=set(range(len(f.args))), is_external=True,
+        has_descriptors=has_descriptors,
+    )  # fmt: skip
+
+
 def _plan(
     f: func.Func,
     ops: Sequence[Op],
@@ -202,7 +252,7 @@ def _plan(
     buffers: Mapping[str, GlobalBuffer],
 ) -> Plan:
     """The plan of a function whose operations, with all that is inside of them, are `ops`."""
-    if f.external or (not f.body and f.result_types):
+    if has_no_body(f):
         raise UnsupportedError(f"function {f.symbol!r} has no body; C output needs the whole program")
     for op in ops:
         if isinstance(op, Opaque) and not is_known(op):

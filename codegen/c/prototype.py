@@ -10,7 +10,7 @@ from affdsl.codegen.c.plan import Plan
 from affdsl.codegen.c.types import element, is_memref, number_type, stored_type
 from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Value
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import MemRefType, UnrankedMemRefType
 
 
 class Parameter(FrozenValue):
@@ -62,7 +62,13 @@ def prototype(plan: Plan, scope: Scope) -> Prototype:
     parameters: list[Parameter] = []
     for k, arg in enumerate(f.args):
         unsigned = k in f.unsigned
-        if isinstance(arg.type, MemRefType):
+        is_unranked = isinstance(arg.type, UnrankedMemRefType)
+        if is_unranked or (plan.has_descriptors and isinstance(arg.type, MemRefType)):
+            name = scope.declare(arg.hint, "a")
+            if not plan.has_descriptors:
+                parameters.append(Parameter("int64_t", scope.declare(f"{name}_rank")))
+            parameters.append(Parameter("void *", name))
+        elif isinstance(arg.type, MemRefType):
             const = "" if k in plan.written else "const "
             name = scope.declare(arg.hint, "a")
             pointer = f"{const}{stored_type(element(arg.type), unsigned)} *"

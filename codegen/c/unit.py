@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -13,6 +14,7 @@ from affdsl.codegen.c.helpers import helper
 from affdsl.codegen.c.intrinsics import HEADER, calls_x86, in_place_of_header
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.quirks import condition
+from affdsl.codegen.c.refusals import NARROW_FLOATS
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.threads import NUMBERED, TOLD
 from affdsl.codegen.c.vector_helpers import (
@@ -153,6 +155,7 @@ class Unit:
         parts += [declarations(everything)]
         # The quirk `products_contracted`, which all versions of clang that were tried have.
         parts.append("\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n")
+        parts += [NARROW_FLOATS] if re.search(r"\b(float|double)\b", everything) else []
         parts += [UNROUNDED] if _narrows_and_widens(everything) else []
         parts.append("#endif\n\n")
         if self.has_threads:

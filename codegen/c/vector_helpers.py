@@ -20,16 +20,17 @@ from affdsl.codegen.targets.in_doubles import one_by_one
 from affdsl.codegen.targets.neon import NEON
 from affdsl.codegen.targets.portable import LOAD, STORE, STREAM
 from affdsl.codegen.targets.rvv import RVV
+from affdsl.codegen.targets.simd128 import SIMD128
 from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.sve import SVE
 from affdsl.codegen.targets.target import Row
 from affdsl.errors import InternalError
 from affdsl.passes.lowering.in_doubles import KINDS
 
-TARGETS = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
+TARGETS = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV, SIMD128)
 """The best one of each machine first."""
 
-GUARDED: Mapping[str, str] = {target.header: target.condition for target in (SSE42, NEON, SVE, RVV)}
+GUARDED: Mapping[str, str] = {target.header: target.condition for target in (SSE42, NEON, SVE, RVV, SIMD128)}
 """The headers of instruction sets, and where they are needed."""
 
 INLINED = f"""\

@@ -35,8 +35,8 @@ from affdsl.ir.types import (
 )
 from affdsl.mlir.known_versions import LAST, TRIED
 from affdsl.mlir.writers import print_op
+from affdsl.passes.affine.integer_ranges import element_of
 from affdsl.passes.lowering.expand_index_ops import expand_index_ops
-from affdsl.passes.lowering.integer_ranges import element_of
 
 
 def earlier_mlir(module: Module, version: int) -> Module:

@@ -14,8 +14,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.formats import FORMATS
 from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.ir.types import BF16, F32, F64, I1, I32, FloatType, Type, VectorType
+from affdsl.passes.affine.integer_ranges import element_of
 from affdsl.passes.lowering.in_doubles import KINDS, Kind, is_close_to_middle
-from affdsl.passes.lowering.integer_ranges import element_of
 from affdsl.passes.lowering.maker import Maker
 
 _EXACT = frozenset("absf ceil floor round roundeven sqrt trunc rsqrt copysign fpowi".split())

@@ -9,7 +9,7 @@ from affdsl.ir.integers import width, wrap
 from affdsl.ir.numeric import number_of, quiet
 from affdsl.ir.traverse import OpT, rewrite, walk, with_fields
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, Type, VectorType
-from affdsl.passes.lowering.integer_ranges import IntegerRanges, element_of, index_places
+from affdsl.passes.affine.integer_ranges import IntegerRanges, element_of, index_places
 from affdsl.passes.simplify import Context
 
 _DIVISIONS = frozenset(("divsi", "remsi", "floordivsi", "ceildivsi", "divui", "remui", "ceildivui"))

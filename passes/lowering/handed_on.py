@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from affdsl.ir.traverse import OpT
+from affdsl.passes.lowering.aligned_buffers import aligned_buffers
 from affdsl.passes.lowering.bits_in_memory import bits_in_memory
 from affdsl.passes.lowering.carried_variables import carried_variables
 from affdsl.passes.lowering.defined_reductions import defined_reductions
@@ -23,5 +24,5 @@ def handed_on(root: OpT) -> OpT:
     >>> handed_on(plain) is plain
     True
     """
-    carried = strided_vectors(carried_variables(root))
+    carried = strided_vectors(aligned_buffers(carried_variables(root)))
     return early_ends(guarded_arithmetic(defined_reductions(bits_in_memory(marked_vectors(carried)))))

@@ -16,8 +16,8 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
 from affdsl.passes.affine.arithmetic import Arithmetic, written
+from affdsl.passes.affine.integer_ranges import index_places
 from affdsl.passes.lowering.expand_index_ops import digits, sum_of_digits
-from affdsl.passes.lowering.integer_ranges import index_places
 from affdsl.passes.lowering.strided_vectors import strided_vectors
 from affdsl.passes.simplify import Context
 

@@ -12,6 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.passes.affine.arithmetic import MOST
+from affdsl.passes.mlir_opt.function_like import on_function
 from affdsl.passes.transforms.loops.pieces import split_body
 from affdsl.passes.transforms.loops.unrolling import Made, Unroller, constant_trips
 
@@ -81,12 +82,9 @@ def affine_loop_unroll(
 
         return _each(func, full, rule)
 
-    def of_function(op: Op) -> Func | None:
-        if not isinstance(op, Func) or op.external:
-            return None
+    def of_function(func: Func) -> Func:
         if unroll_factor == -1 and unroll_full_threshold != 1:
-            return unrolled_once(op, lambda loop: (constant_trips(loop) or MOST) <= unroll_full_threshold)
-        func = op
+            return unrolled_once(func, lambda loop: (constant_trips(loop) or MOST) <= unroll_full_threshold)
         for _ in range(unroll_num_reps):
             innermost = _innermost(func)
             before, func = func, unrolled_once(func, innermost.__contains__)
@@ -94,7 +92,7 @@ def affine_loop_unroll(
                 break
         return func
 
-    return rewrite(module, of_function)
+    return rewrite(module, lambda op: on_function(op, of_function))
 
 
 def _innermost(func: Func) -> set[affine.For]:

@@ -12,6 +12,7 @@ from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.function_like import on_function
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.transforms.unroll_jam import body_of, defined_by, jammed_loop, loops_in
 
@@ -52,7 +53,7 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
             return function
         return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)
 
-    body = tuple(jammed(op) if isinstance(op, Func) else op for op in module.body)
+    body = tuple(on_function(op, jammed) or op for op in module.body)
     return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
 
 

@@ -155,6 +155,9 @@ PASSES: tuple[Pass, ...] = (
                  choices=("disabled", "normal", "aggressive")),
           Option("test-convergence", "bool", False, "Fail if something still changes in the end"),
           Option("top-down", "bool", True, "Look at operations from top to bottom first"))),
+    Pass("convert-linalg-to-affine-loops", "ConvertLinalgToAffineLoopsPass", "any",
+         "Turn operations of linalg on buffers into affine loops",
+         _in("lowering.linalg", "convert_linalg_to_affine_loops")),
     Pass("cse", "CSE", "any", "Let one operation do for all equal ones", _in("cleanup.cse")),
     Pass("inline", "Inliner", "symbol table", "Put the bodies of functions in the place of calls",
          _in("cleanup.inline"),
@@ -186,6 +189,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",
          "List the dependences between affine loads and stores, with their distances", unchanged,
          says=_in("mlir_opt.memref_dependence_check")),
+    Pass("raise-scf-to-affine", "RaiseSCFToAffine", "any",
+         "Turn scf loops and memref accesses that are affine into affine ones", _in("cleanup.raise_scf_to_affine")),
     Pass("affdsl-optimize", "AffdslOptimize", "func",
          "Make loops fast without a hint, by the recipes of kernel.optimize(), which mlir-opt does not have",
          _OPTIMIZE,
@@ -199,7 +204,7 @@ PASSES: tuple[Pass, ...] = (
           Option("threads", "uint", 0, "How many threads there are; 0 is as many as may be used here")),
          sees_around=True),
 )  # fmt: skip
-OURS = ("affdsl-optimize",)
+OURS = ("affdsl-optimize", "raise-scf-to-affine")
 """The passes that mlir-opt does not have."""
 
 BY_NAME = {p.name: p for p in PASSES}

@@ -83,7 +83,9 @@ def test_bad_usage_is_explained(cli, arguments, message):
 
 
 def test_what_c_cannot_say_is_an_error_and_writes_nothing(cli, tmp_path):
-    text = "func.func @f(%A: memref<4xf32>) -> memref<4xf32> { return %A : memref<4xf32> }"
+    part = "memref<2xf32, strided<[1]>>"
+    text = f"func.func @f(%A: memref<4xf32>) -> {part} {{ %p = memref.subview %A[0] [2] [1] : memref<4xf32> to {part} "
+    text += f"return %p : {part} }}"
     path = tmp_path / "f.c"
     outcome = cli("translate", "--to=c", "-o", path, text=text)
     assert outcome.status == 1

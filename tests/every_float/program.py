@@ -157,7 +157,7 @@ def compiled(trial: Trial, kinds: Sequence[str], folder: Path, *, level: str = "
     """The program, made in a folder."""
     (folder / "program.c").write_text(text(trial, kinds, hard=hard), encoding="utf-8")
     flags = [level, "-ffp-contract=off", *WARNINGS, *trial.way.flags]
-    subprocess.run([trial.way.path(), *flags, "program.c", "-o", "program", "-lm"], cwd=folder, check=True)
+    subprocess.run([*trial.way.command(), *flags, "program.c", "-o", "program", "-lm"], cwd=folder, check=True)
     return folder / "program"
 
 

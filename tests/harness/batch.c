@@ -9,10 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__wasm__) /* which has neither pages to guard nor signals */
+#define alarm(seconds) ((void)(seconds))
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
-enum { SECONDS = 10 };
+enum { SECONDS = 10, PAGE = 4096 };
 
 typedef int32_t entry_function(void *const *pointers, const int64_t *sizes);
 typedef int32_t results_function(const int64_t *sizes, void *const *pointers, int64_t *result_sizes);
@@ -28,10 +32,23 @@ static char *take(size_t bytes)
     return memory;
 }
 
+#if defined(__wasm__)
+static char *take_guarded(size_t bytes, int is_first)
+{
+    (void)is_first;
+    return take(bytes);
+}
+
+static void release(char *buffer, size_t bytes, int is_first)
+{
+    (void)bytes, (void)is_first;
+    free(buffer);
+}
+#else
 /* Bytes between two pages that nobody may touch, right behind the first one or right before the second one. */
 static char *take_guarded(size_t bytes, int is_first)
 {
-    const size_t page = 4096, inner = (bytes + page - 1) / page * page;
+    const size_t page = PAGE, inner = (bytes + page - 1) / page * page;
     char *memory = mmap(NULL, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || (inner != 0 && mprotect(memory + page, inner, PROT_READ | PROT_WRITE) != 0))
         exit(3);
@@ -43,16 +60,22 @@ static char *take_guarded(size_t bytes, int is_first)
 
 static void release(char *buffer, size_t bytes, int is_first)
 {
-    const size_t page = 4096, inner = (bytes + page - 1) / page * page;
+    const size_t page = PAGE, inner = (bytes + page - 1) / page * page;
     munmap(buffer - page - (is_first ? 0 : inner - bytes), inner + 2 * page);
 }
+#endif
 
-static size_t take_count(void)
+static int64_t take_number(void)
 {
     int64_t number;
     if (fread(&number, sizeof(number), 1, stdin) != 1)
         exit(3);
-    return (size_t)number;
+    return number;
+}
+
+static size_t take_count(void)
+{
+    return (size_t)take_number();
 }
 
 static int64_t *take_numbers(size_t *count)
@@ -84,7 +107,7 @@ static int64_t call(size_t program, void *const *pointers, const int64_t *sizes,
 
 int main(void)
 {
-    const int64_t asked = (int64_t)take_count();
+    const int64_t asked = take_number();
     const size_t zone = asked < 0 ? 0 : (size_t)asked;
     for (;;) {
         int64_t program;

@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import struct
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from tests.oracles import require
+from tests.oracles import OPTIONAL, optional, require
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 STRICT = ("-std=c11", "-ffp-contract=off", *WARNINGS)
-TIME_LIMIT = 120  # seconds, for one run of a compiler or of a batch
+TIME_LIMIT = 600  # seconds, for one run of a compiler or of a batch, on a machine that may be busy
 RED_ZONE = b"\xa5" * 128
 _TABLES = {"entry": "entries", "results": "results"}
 
@@ -28,6 +30,10 @@ class C:
     """Whether every access is checked."""
     runner: tuple[str, ...] = ()
     """What runs programs that are compiled for another machine."""
+    first: tuple[str, ...] = ()
+    """What stands before all flags."""
+    order: Literal["<", ">"] = "<"
+    """Which byte of a number comes first in memory: the least, or the greatest."""
 
     def __str__(self) -> str:
         return f"{self.compiler} {' '.join(self.flags)}{' with checks' if self.checked else ''}"
@@ -36,8 +42,24 @@ class C:
         """Where the compiler is; the test is skipped where it, or what runs its programs, is missing."""
         if not self.runner:
             return require(self.compiler, self.flags)
-        require(self.runner[0])
-        return require(self.compiler)
+        for tool in (self.runner[0], self.compiler):
+            path = optional(tool) if tool in OPTIONAL else require(tool)
+        return path
+
+    def start(self) -> tuple[str, ...]:
+        """What a program is given to, which runs it."""
+        if self.runner[:1] == ("wasmtime",):
+            return sys.executable, str(Path(__file__).with_name("wasi.py")), *self.runner[1:]
+        return self.runner
+
+    @property
+    def has_usual_tools(self) -> bool:
+        """Whether `.ci/run` installs what it needs."""
+        return not OPTIONAL.keys() & {self.compiler, *self.runner[:1]}
+
+    def command(self) -> tuple[str, ...]:
+        """How every call of the compiler begins."""
+        return self.path(), *self.first
 
 
 # Warnings that gcc makes up where it optimizes, about paths that no call takes.
@@ -67,13 +89,15 @@ COMPILERS = (
 def build(folder: Path, texts: Sequence[str], ways: Sequence[C]) -> dict[int, str]:
     """Make folder/batch of texts of C, each compiled in one of some ways; gives what was said to those refused."""
     for k, text in enumerate(texts):
-        renamed = "".join(f"#define affdsl_{part} {part}_{k}\n" for part in (*_TABLES, "failure", "threads"))
+        renamed = "".join(f"#define affdsl_{part} {part}_{k}\n" for part in (*_TABLES, "failure", "threads", "misfit"))
         (folder / f"p{k}.c").write_text(renamed + text)
     said = ""
     for share, way in enumerate(ways):
         if units := [f"p{k}.c" for k in range(len(texts))][share :: len(ways)]:
-            command = [way.path(), *STRICT, *way.flags, "-c", *units]
-            said += subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True).stderr
+            # Of several files zig compiles one, and says nothing.
+            for share_of in [[unit] for unit in units] if way.compiler == "zig" else [units]:
+                command = [*way.command(), *STRICT, *way.flags, "-c", *share_of]
+                said += subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True).stderr
     refused = {}
     for k in range(len(texts)):
         lines = [line for line in said.splitlines() if line.startswith(f"p{k}.c")]
@@ -96,7 +120,7 @@ def link(folder: Path, objects: Sequence[str], tables: dict[str, list[str | None
         table = f"static {part}_function *const {name}[] = {{{', '.join(s or 'NULL' for s in symbols) or 'NULL'}}};\n"
         driver = driver.replace(f"extern {part}_function *const {name}[];\n", declared + table)
     (folder / "batch.c").write_text(driver)
-    command = [way.path(), *way.flags, "-o", "batch", "batch.c", *objects, "-lm"]
+    command = [*way.command(), *way.flags, "-o", "batch", "batch.c", *objects, "-lm"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=TIME_LIMIT)
 
 
@@ -113,13 +137,13 @@ class Case:
     results: Sequence[int] = ()
     firsts: Sequence[int] = ()
 
-    def packed(self, zone: bytes) -> bytes:
-        """As batch.c reads it."""
-        parts = [struct.pack("<qq", self.program, len(self.buffers))]
+    def packed(self, zone: bytes, order: Literal["<", ">"] = "<") -> bytes:
+        """As batch.c reads it on a machine with that order of bytes; what the memory holds is in that order already."""
+        parts = [struct.pack(f"{order}qq", self.program, len(self.buffers))]
         for data in self.buffers:
-            parts += [struct.pack("<q", len(data) + 2 * len(zone)), zone, data, zone]
+            parts += [struct.pack(f"{order}q", len(data) + 2 * len(zone)), zone, data, zone]
         for numbers in (self.sizes, self.results, self.firsts):
-            parts.append(struct.pack(f"<q{len(numbers)}q", len(numbers), *numbers))
+            parts.append(struct.pack(f"{order}q{len(numbers)}q", len(numbers), *numbers))
         return b"".join(parts)
 
 
@@ -147,9 +171,9 @@ def execute(folder: Path, cases: Sequence[Case], zone: bytes = b"", guard: str =
     answers: list[Answer] = []
     while len(answers) < len(cases):
         left = cases[len(answers) :]
-        given = struct.pack("<q", first) + b"".join(case.packed(zone) for case in left)
+        given = struct.pack(f"{way.order}q", first) + b"".join(case.packed(zone, way.order) for case in left)
         done = subprocess.run(
-            [*way.runner, str(folder / "batch")], input=given, capture_output=True, timeout=TIME_LIMIT
+            [*way.start(), str(folder / "batch")], input=given, capture_output=True, timeout=TIME_LIMIT
         )
         output = io.BytesIO(done.stdout)
         for case in left:
@@ -159,11 +183,11 @@ def execute(folder: Path, cases: Sequence[Case], zone: bytes = b"", guard: str =
                 said = done.stderr.decode(errors="replace").strip() or f"exit status {done.returncode}"
                 answers.append(Answer(crash=f"crash: {said[:1500]}"))
                 break
-            answers.append(_answer(status, buffers, zone))
+            answers.append(_answer(status, buffers, zone, way.order))
     return answers
 
 
-def _answer(status: bytes, buffers: Sequence[bytes], zone: bytes) -> Answer:
+def _answer(status: bytes, buffers: Sequence[bytes], zone: bytes, order: str) -> Answer:
     edge = len(zone)
     spoilt = [
         (side, k)
@@ -172,4 +196,4 @@ def _answer(status: bytes, buffers: Sequence[bytes], zone: bytes) -> Answer:
         if found != zone
     ]
     inner = [data[edge : len(data) - edge] for data in buffers]
-    return Answer("", *struct.unpack("<q", status), inner, next(iter(spoilt), None))
+    return Answer("", *struct.unpack(f"{order}q", status), inner, next(iter(spoilt), None))

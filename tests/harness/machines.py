@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import TRIES_ALL
 from tests.harness.batch import UNREACHABLE, C
 
 ARM = ("qemu-aarch64", "-cpu", "max,sve-default-vector-length=16")
 WIDER_ARM = ("qemu-aarch64", "-cpu", "max,sve-default-vector-length=64")
 RISCV = ("qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=128")
 WIDER_RISCV = ("qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=512")
+WASM = ("cc", "-target", "wasm32-wasi")
 X86 = ("qemu-x86_64", "-cpu", "max")
 
 _AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma")
@@ -46,8 +48,11 @@ MACHINES: dict[str, tuple[C, ...]] = {
         C("clang-22", (*_CLANG_RISCV, *_RVV), runner=RISCV),
         C("clang-22", (*_CLANG_RISCV, *_RVV), runner=WIDER_RISCV),
     ),
+    "simd128": (C("zig", ("-mcpu=baseline+simd128",), first=WASM, runner=("wasmtime",)),),
 }
 """The compilers for each instruction set; registers of unknown width are tried narrow and wide."""
+TRIED = tuple(name for name, ways in MACHINES.items() if TRIES_ALL or all(way.has_usual_tools for way in ways))
+"""Those that a run tries: each day, those of which `.ci/run` installs the tools."""
 
 
 def optimized(way: C, level: str) -> C:

@@ -72,16 +72,16 @@ def test_work_and_bytes_are_those_of_the_kernel_as_written():
 
 
 def test_what_moves_at_the_speed_of_memory_is_expected_to():
-    (nest,) = of(scale.optimize("avx2", threads=1), N=10_000_000).nests
+    *_, nest = of(scale.optimize("avx2", threads=1), N=10_000_000).nests
     assert nest.moving == pytest.approx(16e7 / 1e10, rel=0.01)
     assert str(nest).endswith(": 16 ms, by what moves to and from memory")
-    (inside,) = of(scale.optimize("avx2", threads=1), N=1000).nests
+    *_, inside = of(scale.optimize("avx2", threads=1), N=1000).nests
     cycles_by_hand = 250 * CORE.turn + CORE.entry
     assert inside.computing == pytest.approx(cycles_by_hand / CLOCK), "a load, a product and a store are less than that"
 
 
 def test_sums_wait_for_the_sum_before():
-    (nest,) = of(total.optimize("avx2", threads=1), N=100_000).nests
+    *_, nest = of(total.optimize("avx2", threads=1), N=100_000).nests
     strict, free = (of(total.optimize("avx2", threads=1, reassociate=free), N=100_000) for free in (False, True))
     assert strict.seconds > 2 * free.seconds
     assert nest.computing >= free.nests[0].computing

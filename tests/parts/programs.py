@@ -1,4 +1,7 @@
-"""Random kernels that give parts of arrays to others, and the same in plain Python with strict arrays."""
+"""Random kernels for several types that give parts of arrays to others, search, sum up and end loops early.
+
+The same stands beside them in plain Python, with strict arrays.
+"""
 
 from __future__ import annotations
 
@@ -12,38 +15,40 @@ import affdsl as af
 from tests.parts.strict import Strict, apart
 
 M, N, K = af.symbols("M N K")
+DTYPES = {"f64": af.f64, "f32": af.f32, "i32": af.i32}
+T = af.dtypes("T", *DTYPES.values())
 SHAPES = {"A": ("M", "N"), "B": ("M", "N"), "C": ("3", "M", "N"), "x": ("N",)}
 
 
 @af.kernel
-def turned(x: af.f64[N]):
+def turned(x: T[N]):
     with af.for_(N) as i:
-        x[i] = 3.0 - x[i]
+        x[i] = 3 - x[i]
 
 
 @af.kernel
-def any_turned(x: af.strided(af.f64[...])):
+def any_turned(x: af.strided(T[...])):
     with af.elements(x) as e:
-        x[e] = 4.0 - x[e]
+        x[e] = 4 - x[e]
 
 
 @af.kernel
-def plane_turned(A: af.f64[M, N]):
+def plane_turned(A: T[M, N]):
     with af.for_(M) as i:
         turned(A[i])
         any_turned(A[i, ::2])
 
 
 @af.kernel
-def raised(x: af.f64[N], y: af.f64[N]):
+def raised(x: T[N], y: T[N]):
     with af.for_(N) as i:
-        y[i] = af.max(x[i], 3.0 - y[i])
+        y[i] = af.max(x[i], 3 - y[i])
 
 
 @af.kernel
-def any_raised(x: af.strided(af.f64[...]), y: af.strided(af.f64[...])):
+def any_raised(x: af.strided(T[...]), y: af.strided(T[...])):
     with af.elements(x) as e:
-        y[e] = af.max(x[e], 3.0 - y[e])
+        y[e] = af.max(x[e], 3 - y[e])
 
 
 CALLED = {"turned": turned, "any_turned": any_turned, "plane_turned": plane_turned, "raised": raised,
@@ -89,6 +94,18 @@ class Plain:
     """What the text has of the language, in plain Python."""
 
     min, max = min, max
+
+
+ON_ELEMENTS = (
+    ("{v}[{e}] = 2 - {v}[{e}]",),
+    ("af.if_({v}[{e}] > 1): | if {v}[{e}] > 1:", "    {v}[{e}] = 1 - {v}[{e}]", "    af.break_() | break"),
+    ("af.if_({v}[{e}] < 0): | if {v}[{e}] < 0:", "    af.continue_() | continue", "{v}[{e}] = 2 - {v}[{e}]"),
+    ("af.if_({v}[{e}] == 2): | if {v}[{e}] == 2:", "    af.break_() | break", "{v}[{e}] = 1 - {v}[{e}]"),
+)
+"""What is done to an element of a part; behind a bar how that is written in Python."""
+SUMMED = ("{s} += {v}[{e}]", "{v}[{e}] = {s}")
+"""Sums so far: not in many loops, or they grow."""
+MOST_LOOPS = 1
 
 
 class Writer:
@@ -167,13 +184,24 @@ class Writer:
                 self.add(depth, f"{v} = {made}")
                 known[v] = tuple(f"{v}.shape[{k}]" for k in range(rank))
             elif kind == "elements":
-                v, e = self.name("v"), self.name("e")
-                self.add(depth, f"{v} = {self.part(1, known, counters)}")
-                self.add(depth, f"with af.for_({v}.shape[0]) as {e}:", f"for {e} in range({v}.shape[0]):")
-                self.add(depth + 1, f"{v}[{e}] = 2.0 - {v}[{e}]")
+                self.elements(depth, known, counters)
             else:
                 function, rank = self.random.choice(_OF_ONE)
                 self.add(depth, f"{function}({self.part(rank, known, counters)})")
+
+    def elements(self, depth: int, known: dict[str, tuple[str, ...]], counters: list[tuple[str, str]]) -> None:
+        """A loop over the elements of a part, which may end early, or sum them up."""
+        v, e, s = self.name("v"), self.name("e"), self.name("s")
+        self.add(depth, f"{v} = {self.part(1, known, counters)}")
+        lines = self.random.choice(ON_ELEMENTS)
+        if len(counters) <= MOST_LOOPS and self.random.random() < 0.4:
+            lines = SUMMED
+            self.add(depth, f"{s} = af.var(T(0))", f"{s} = 0")
+        self.add(depth, f"with af.for_({v}.shape[0]) as {e}:", f"for {e} in range({v}.shape[0]):")
+        for line in lines:
+            kernel, _, plain = line.strip().format(v=v, e=e, s=s).partition(" | ")
+            inside = depth + 1 + line.startswith(" ")
+            self.add(inside, f"with {kernel}" if kernel.endswith(":") else kernel, plain)
 
 
 class Drawn:
@@ -184,18 +212,19 @@ class Drawn:
         writer = Writer(random)
         strided = random.random() < 0.3
         writer.block(1, dict(SHAPES), [], random.randint(1, 4))
-        matrix = "af.strided(af.f64[M, N])" if strided else "af.f64[M, N]"
-        head = f"def f(A: {matrix}, B: af.f64[M, N], C: af.f64[3, M, N], x: af.f64[N]):"
+        matrix = "af.strided(T[M, N])" if strided else "T[M, N]"
+        head = f"def f(A: {matrix}, B: T[M, N], C: T[3, M, N], x: T[N]):"
+        self.type = random.choice([*DTYPES])
         self.text = "\n".join(["@af.kernel", head, *("    " * d + k for d, k, _ in writer.lines)]) + "\n"
         self._plain = "\n".join(["def f(M, N, A, B, C, x):", *("    " * d + p for d, _, p in writer.lines)])
 
     def kernel(self) -> af.Kernel:
         file = "<random part>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(keepends=True), file)
-        found = {"af": af, "M": M, "N": N, **CALLED}
+        found = {"af": af, "M": M, "N": N, "T": T, **CALLED}
         exec(compile(self.text, file, "exec"), found)
         made: af.Kernel = found["f"]
-        return made
+        return made[self.type]
 
     def plain(self) -> Callable[..., None]:
         """The same on NumPy's arrays, which are changed; raises WrongError where a call must be refused."""
@@ -208,6 +237,7 @@ class Drawn:
         return run
 
 
-def arguments(m: int, n: int, seed: int = 1) -> list[np.ndarray]:
+def arguments(type: str, m: int, n: int, seed: int = 1) -> list[np.ndarray]:
+    """Small whole numbers, which all types have exactly."""
     rng = np.random.default_rng(seed)
-    return [rng.integers(-3, 4, shape).astype(np.float64) for shape in ((m, n), (m, n), (3, m, n), (n,))]
+    return [rng.integers(-3, 4, shape).astype(DTYPES[type].numpy) for shape in ((m, n), (m, n), (3, m, n), (n,))]

@@ -1,4 +1,4 @@
-"""Random kernels that give parts of arrays to others: `python -m tests.parts.run --count 500 --seed 1`.
+"""Random kernels with parts of arrays, early ends, sums so far and types: `python -m tests.parts.run --count 500`.
 
 Each is interpreted and compiled, every fourth optimized, and every tenth lowered by mlir-opt, for small sizes. A call
 leaves what plain Python leaves, and is refused if and only if a part leaves its array, sizes differ, or parts overlap.
@@ -38,7 +38,7 @@ def wrong(seed: int, seen: Counter[str], *, more: bool = True) -> str:
         ways["lowered"] = lowered(kernel)
     seen["built"] += 1
     for sizes in SIZES:
-        expected, is_refused = arguments(*sizes), False
+        expected, is_refused = arguments(drawn.type, *sizes), False
         try:
             plain(*expected)
         except WrongError:
@@ -46,7 +46,7 @@ def wrong(seed: int, seen: Counter[str], *, more: bool = True) -> str:
         for way, run in ways.items():
             if way == "lowered" and is_refused:
                 continue
-            given = arguments(*sizes)
+            given = arguments(drawn.type, *sizes)
             seen["refused calls" if is_refused else "calls"] += 1
             try:
                 run(*given)
@@ -73,7 +73,7 @@ def _wrongly_refused(drawn: Drawn, plain: Callable[..., None], error: af.Program
         return ""
     for sizes in ((3, 2), (4, 4), (2, 5), (5, 6), (7, 7)):
         try:
-            plain(*arguments(*sizes))
+            plain(*arguments(drawn.type, *sizes))
         except WrongError:
             return ""
     return f"refused though nothing is wrong: {error}\n{drawn.text}"

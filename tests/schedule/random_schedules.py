@@ -177,6 +177,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "slp": lambda s, r: s.slp(_loop(s, r), r.choice((2, 4))),
     "demote": lambda s, r: s.demote(_loop(s, r)),
     "normalize": lambda s, r: s.normalize(_loop(s, r)),
+    "locate": lambda s, r: s.locate(_loop(s, r), r.choice((2, 3, 8))),
     "reroll": lambda s, r: s.reroll(_loop(s, r)),
     "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),
     "sink": lambda s, r: s.sink(_loop(s, r)),

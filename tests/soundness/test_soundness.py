@@ -41,7 +41,7 @@ LOWER = "builtin.module(lower-affine)"
 OWN = "the pipeline under which others are wrong"
 OWN_PIPELINES = {name: program.pipeline for name, program in PROGRAMS.items() if known(program)}
 ALONE = dict(zip(["no pass", *NAMES], pipelines(NAMES), strict=False))
-ALONE |= {name: pipelines([f"{name}{{target=avx2 threads=2}}"])[1] for name in OURS}
+ALONE |= {name: pipelines([name + {"affdsl-optimize": "{target=avx2 threads=2}"}.get(name, "")])[1] for name in OURS}
 TOGETHER = {"all": pipelines(NAMES)[-1], "all backwards": pipelines(NAMES[::-1])[-1]}
 EVERY = (*ALONE, *TOGETHER, OWN)
 FIRST = (*TOGETHER, OWN, *(name for first in range(3) for name in [*ALONE][first::3]))

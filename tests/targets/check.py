@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,9 @@ ULPS = 32
 """How far libraries are apart in what kernels compute with the other functions."""
 BATCH = 16
 """So many kernels are compiled by one run of a compiler."""
+
+HERE = "<" if sys.byteorder == "little" else ">"
+"""The order of bytes of this machine."""
 
 Array = np.ndarray[Any, Any]
 
@@ -189,7 +193,8 @@ def prepared(subject: Subject, report: Report) -> Prepared:
         types, case = _case(subject, arguments)
         cases.append(case)
     made = Prepared(subject, module, tuple(cases), tuple(types), ())
-    (answers,) = _answers([replace(made, module=program.module)], "c11", optimized(WAYS["c11"][0], "-O1"))
+    plain = _text(program.module, len(program.sizes), vector_types=False, register_bits=None)
+    (answers,) = _answers([made], [plain], optimized(WAYS["c11"][0], "-O1"))
     assert not isinstance(answers, str), answers
     return replace(made, wanted=tuple(answers))
 
@@ -214,24 +219,37 @@ def _case(subject: Subject, arguments: tuple[object, ...]) -> tuple[list[np.dtyp
 
 def check(ready: Sequence[Prepared], name: str, which: int, report: Report, *, level: str = "-O2") -> None:
     """Compile and run kernels in one way for an instruction set; with gcc vectors are split as registers are."""
+    bits = WIDTHS.get(name, 128) if which == 0 and name != "c11" else None
     way = optimized(WAYS[name][which], level)
+    check_in(ready, name, way, report, vector_types=name != "c11", register_bits=bits)
+
+
+def check_in(
+    ready: Sequence[Prepared],
+    name: str,
+    way: C,
+    report: Report,
+    *,
+    vector_types: bool = True,
+    register_bits: int | None = None,
+) -> None:
+    """Compile and run kernels in a way, which the report calls `name`; vectors are split where bits are given."""
     for k in range(0, len(ready), BATCH):
         share = ready[k : k + BATCH]
-        for made, answers in zip(share, _answers(share, name, way, split=which == 0), strict=True):
+        texts = [_text(m.module, len(m.subject.kernel.program.sizes), vector_types, register_bits) for m in share]
+        for made, answers in zip(share, _answers(share, texts, way), strict=True):
             report.ran[name] = report.ran.get(name, 0) + 1
             said = answers if isinstance(answers, str) else _difference(made, answers, exact=not way.runner)
             if said:
                 report.wrong.append((made.subject.name, f"{name}: {way}: {said}"))
 
 
-def _answers(share: Sequence[Prepared], name: str, way: C, *, split: bool = False) -> list[list[Sequence[bytes]] | str]:
-    """What kernels leave, or what went wrong."""
-    bits = WIDTHS.get(name, 128) if split and name != "c11" else None
-    texts = [_text(made.module, len(made.subject.kernel.program.sizes), name != "c11", bits) for made in share]
+def _answers(share: Sequence[Prepared], texts: Sequence[str], way: C) -> list[list[Sequence[bytes]] | str]:
+    """What kernels leave, in the order of bytes of this machine, or what went wrong."""
     with tempfile.TemporaryDirectory(prefix="targets-") as folder:
         refused = build(Path(folder), texts, [way])
         cases = [
-            Case(k, case.buffers, case.sizes, case.results)
+            Case(k, _in_order(case.buffers, made.types, way), case.sizes, case.results)
             for k, made in enumerate(share)
             if k not in refused
             for case in made.cases
@@ -242,8 +260,15 @@ def _answers(share: Sequence[Prepared], name: str, way: C, *, split: bool = Fals
         own = [] if k in refused else [next(answers) for _ in made.cases]
         bad = next((a for a in own if a.crash or a.status), None)
         said = refused.get(k) or (bad and (bad.crash or f"status {bad.status}"))
-        found.append(said or [answer.buffers for answer in own])
+        found.append(said or [_in_order(answer.buffers, made.types, way) for answer in own])
     return found
+
+
+def _in_order(buffers: Sequence[bytes], types: Sequence[np.dtype[Any]], way: C) -> Sequence[bytes]:
+    """Buffers of one machine as the other one has them."""
+    if way.order == HERE:
+        return buffers
+    return [np.frombuffer(data, type).byteswap().tobytes() for data, type in zip(buffers, types, strict=True)]
 
 
 @lru_cache(maxsize=512)

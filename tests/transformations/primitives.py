@@ -33,6 +33,7 @@ from affdsl.passes.transforms.demote import demote
 from affdsl.passes.transforms.expand import expand
 from affdsl.passes.transforms.hoist import hoist
 from affdsl.passes.transforms.index_set_split import index_set_split
+from affdsl.passes.transforms.locate import locate
 from affdsl.passes.transforms.normalize import normalize
 from affdsl.passes.transforms.parallelize import parallelize
 from affdsl.passes.transforms.peel import peel
@@ -446,6 +447,9 @@ PRIMITIVES: dict[str, Primitive] = {
     "coalesce": _primitive(whole_band, lambda at, loops, n: coalesce(at.function, at.ivs(loops))),
     "normalize": _primitive(one(), lambda at, loops, n: normalize(at.function, *at.ivs(loops))),
     "normalize all": _primitive(one((0, 1)), normalized),
+    "locate": _primitive(
+        one((2, 3, 7)), lambda at, loops, n: locate(at.function, *at.ivs(loops), *n, module=at.module)
+    ),
     "reroll": _primitive(one(), lambda at, loops, n: reroll(at.function, *at.ivs(loops))),
     # Iterations that may run in any order may run backwards.
     "parallelize": Primitive(

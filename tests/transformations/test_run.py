@@ -53,6 +53,7 @@ def test_nothing_that_is_accepted_is_wrong():
         "expand",
         "sink",
         "make_perfect",
+        "locate",
         "reroll",
     }
     assert total(report).validated >= 20

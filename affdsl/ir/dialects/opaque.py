@@ -18,7 +18,7 @@ TERMINATORS = frozenset(
 """The operations of DIALECTS that end a block."""
 
 
-AFFINE_SCOPES = frozenset(("func.func", "gpu.func", "gpu.launch", "test.affine_scope"))
+AFFINE_SCOPES = frozenset(("func.func", "gpu.func", "gpu.launch", "llvm.func", "test.affine_scope"))
 """The operations in whose own blocks every index is a symbol, and so is each that is visible from outside."""
 
 MAKE_SYMBOLS_OF_SYMBOLS = frozenset(

@@ -24,11 +24,15 @@ def read_module(p: Parser, head: Head) -> Reading:
     p.no_results(head)
     symbol = p.symbol() if s.token.startswith("@") else ""
     attributes = _attributes(p)
+    is_inside = p.is_in_function and not symbol
     s.expect("{")
     p.enter_isolated()
     body = yield
     p.leave_isolated()
     s.expect("}")
+    if is_inside:  # a module of its own in a function, of which that knows nothing
+        region = OpaqueRegion((OpaqueBlock("", (), body),))
+        return Opaque("builtin.module", (), (), (), (region,), location=head.location, attributes=attributes)
     return func.Module(body, symbol, location=head.location, attributes=attributes)
 
 

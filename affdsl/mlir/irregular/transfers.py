@@ -37,10 +37,11 @@ def read_affine_dma_start(p: Parser, head: Head) -> Op:
 
 
 def _stride(p: Parser) -> tuple[Value, ...]:
-    """`, %distance, %count`, or nothing"""
+    """`, %distance, %count`, or nothing, which may begin with a comma, too"""
     s = p.scanner
-    place, found = s.start, []
-    while s.accept(","):
+    place = s.start
+    found: list[Value] = []
+    while s.accept(",") and (found or s.token != ":"):
         found.append(p.operand(INDEX))
     if len(found) not in (0, 2):
         s.fail(f"a stride is a distance and a count, got {len(found)} values", place)

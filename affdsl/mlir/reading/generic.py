@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from affdsl.ir.attributes import Attributes
-from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion
+from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion, symbol_of
 from affdsl.ir.types import FunctionType
 from affdsl.mlir.generic import typed_form
 from affdsl.mlir.parser import Head, Parser, Reading
@@ -56,7 +56,10 @@ def read_generic(p: Parser, head: Head) -> Reading:
         name, operands, p.results(head, type.results), properties, regions, successors,
         location=p.trailing_location() or head.location, attributes=attributes,
     )  # fmt: skip
-    return typed_form(form_today(opaque, said), Refusing(p, head.offset))
+    opaque = form_today(opaque, said)
+    if name == "builtin.module" and p.is_in_function and not symbol_of(opaque):
+        return opaque  # of which the function around knows nothing
+    return typed_form(opaque, Refusing(p, head.offset))
 
 
 class Refusing:

@@ -9,6 +9,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.optimize.memory.lines import begin_on_lines
 from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
@@ -66,15 +67,8 @@ def take(
 
 
 def on_lines(s: Schedule, array: str, name: str, lanes: int, options: Options) -> None:
-    """Run a loop on vectors that begin where lines of an array do; the schedule is changed.
-
-    Raises as steps do, and UnfitError for a loop that holds others.
-    """
-    first, *others = (row.names[0] for row in s.align(array, name, lanes).made)
-    if others:
-        raise UnfitError(f"{name} holds other loops")
-    if options.target.has_masks:
-        s.vectorize(first, lanes, tail="folded")
+    """Run a loop on vectors that begin where lines of an array do; the schedule is changed. Raises as steps do."""
+    begin_on_lines(s, array, name, lanes, options)
     s.vectorize(name, lanes, tail="overlapped")
 
 

@@ -14,6 +14,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import ScalarType
 from affdsl.lang.indices import Condition
 from affdsl.optimize import versions
+from affdsl.optimize.memory.lines import chunks_from_a_line
 from affdsl.optimize.nests import counts_inside, loop_called, names_in, unfit_where_refused
 from affdsl.optimize.notes import of
 from affdsl.optimize.options import Options
@@ -141,6 +142,7 @@ def _shared(s: Schedule, name: str, options: Options) -> tuple[str, str]:
     if not _has_reductions(found, loop):
         s.parallel(name, reassociate=options.reassociate)
         return s.made[0].names[0], "each of which has its own parts of them"
+    chunks_from_a_line(s, name, options)
     s.strip_mine(name, CHUNK)
     chunk = s.made[0].names[0]
     s.parallel(chunk, reassociate=options.reassociate)

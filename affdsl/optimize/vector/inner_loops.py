@@ -14,6 +14,7 @@ from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
 from affdsl.optimize.memory import aligned_stencils, streaming_stores
+from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import (
     Nest,
@@ -148,6 +149,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             s, done = aligned_stencils.take(s, nest, name, lanes, options)
             return s, "; ".join([*said, done])
     written = copy(s)
+    s, begins = from_a_line(s, nest, name, options)
     try:
         s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
     except (IllegalTransform, ScheduleError) as refused:
@@ -161,7 +163,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(UnfitError):
             s, done = store_forwarding.take(written, name, lanes, options)
             return s, "; ".join([*said, done])
-    said.append(f"{name} runs on vectors of {lanes}")
+    said.append(f"{name} runs on vectors of {lanes}{begins}")
     if rows > 1:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
@@ -247,9 +249,10 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
+            made, begins = from_a_line(made, nest, name, options, reassociate=options.reassociate)
             _summed(made, name, lanes, "scalar" if is_turned else options.tail, options)
             if not is_lane_by_lane(made, name):
-                return made, f"{name} sums up in {lanes} lanes"
+                return made, f"{name} sums up in {lanes} lanes{begins}"
     if not outer:
         raise UnfitError("its sum is made in the order of the text, one addition after the other")
     require_quick_numbers(nest)

@@ -13,13 +13,6 @@ func.func @f() -> f32 {
   return %x : f32
 }
 // REFUSED: the global buffer @g has no definition in the module
-// ----- a function from elsewhere
-func.func private @g(f32)
-func.func @f(%x: f32) {
-  func.call @g(%x) : (f32) -> ()
-  return
-}
-// REFUSED: function 'g' has no body; C output needs the whole program
 // ----- a bool out of a byte
 func.func @f(%n: index) -> i1 {
   %b = memref.alloc() : memref<8xi8>

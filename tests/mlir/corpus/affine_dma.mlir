@@ -27,3 +27,9 @@ func.func @ranks(%A: memref<64xf64>, %B: memref<8x8xf64, 2>, %T: memref<4x4xi32>
   }
   return
 }
+// -----
+func.func @trailing_comma(%A: memref<16xf32>, %B: memref<16xf32, 2>, %t: memref<1xi32>, %n: index) {
+  affine.dma_start %A[0], %B[0], %t[0], %n, : memref<16xf32>, memref<16xf32, 2>, memref<1xi32>
+  affine.dma_wait %t[0], %n : memref<1xi32>
+  return
+}

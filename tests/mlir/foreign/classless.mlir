@@ -45,3 +45,12 @@ func.func @numbers(%x: f32, %v: vector<4xf32>, %s: f8E8M0FNU, %h: f4E2M1FN, %t: 
   }
   return %9, %6 : f32, f32
 }
+// -----
+func.func @around(%A: memref<8xf32>, %x: f32) {
+  builtin.module {
+    func.func @g() { return }
+    memref.global @b : memref<2xf32>
+  }
+  affine.for %i = 0 to 8 { affine.store %x, %A[%i] : memref<8xf32> }
+  return
+}

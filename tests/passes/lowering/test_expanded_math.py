@@ -13,6 +13,7 @@ from affdsl.ir.verifier import verify
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.lowering.in_doubles import KINDS
+from benchmarks.layers import attention, gelu
 from tests.effort import TRIES_ALL
 from tests.every_float.program import FLOATS
 from tests.every_float.test_every_float import HARD, SPECIAL
@@ -111,3 +112,18 @@ def test_an_optimized_softmax_handed_on_with_expand_math_gives_the_bits_of_c() -
     assert "math.exp" in fast.mlir()
     assert "arith.truncf" not in fast.mlir()
     assert not [line for line in expanded.splitlines() if "math.exp" in line and "vector" in line]
+
+
+@pytest.mark.parametrize("name", ["gelu", "attention"])
+def test_optimized_layers_handed_on_with_expand_math_give_the_bits_of_c(name: str) -> None:
+    kernel, shapes, sizes = {
+        "gelu": (gelu, [(99,)] * 2, [99]),
+        "attention": (attention, [*[(37, 21)] * 3, (37, 37), (37, 21)], [37, 21]),
+    }[name]
+    fast = kernel.optimize(target="avx2", threads=1)
+    called = [np.random.default_rng(k).normal(size=shape).astype("f4") for k, shape in enumerate(shapes)]
+    lowered = [array.copy() for array in called]
+    fast(*called)
+    run_mlir(fast.mlir(expand_math=True), kernel.name, [*sizes, *lowered])
+    for a, b in zip(called, lowered, strict=True):
+        np.testing.assert_array_equal(a.view("u4"), b.view("u4"))

@@ -239,6 +239,27 @@ def test_pipelines_run_on_operations_of_other_dialects_where_they_are(pipeline):
     assert ours.out == theirs.out
 
 
+LOOPS_OF_A_DEVICE = """
+gpu.module @k {
+  gpu.func @f(%A: memref<8x4xf32>, %x: f32) kernel {
+    affine.for %i = 0 to 8 { affine.for %j = 0 to 4 { affine.store %x, %A[%i, %j] : memref<8x4xf32> } }
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("step", ["affine-loop-unroll{unroll-factor=2}", "affine-loop-unroll-jam{unroll-jam-factor=2}"])
+def test_passes_for_all_functions_see_those_of_other_dialects(step):
+    pipeline = f"builtin.module(gpu.module(gpu.func({step})))"
+    made = run_pipeline(parse(LOOPS_OF_A_DEVICE), pipeline)
+    theirs = mlir_opt("-", f"--pass-pipeline={pipeline}", text=LOOPS_OF_A_DEVICE)
+    ours = mlir_opt("-", text=print_op(made))
+    assert theirs.status == ours.status == 0
+    assert ours.out == theirs.out
+    assert "step 2" in ours.out
+
+
 @pytest.mark.parametrize("pipeline", ["builtin.module(llvm.func(canonicalize))", "builtin.module(any(canonicalize))"])
 def test_a_pipeline_on_an_opaque_function_changes_it_alone(pipeline):
     made = run_pipeline(parse(OF_OTHER_DIALECTS), pipeline)

@@ -4,6 +4,8 @@
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ > 0
+#error "floats would be computed in wider ones: compile with -fexcess-precision=fast, or on x86 with -mfpmath=sse"
 #endif
 
 /* no vectors of iterations: gcc 12 makes some that are wrong, and slow ones of lookups and sums in order */

@@ -4,6 +4,8 @@
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ > 0
+#error "floats would be computed in wider ones: compile with -fexcess-precision=fast, or on x86 with -mfpmath=sse"
 #endif
 
 void gemm(int64_t M, int64_t N, int64_t K, const float *restrict A, const float *restrict B,

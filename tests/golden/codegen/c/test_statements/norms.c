@@ -7,6 +7,8 @@
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ > 0
+#error "floats would be computed in wider ones: compile with -fexcess-precision=fast, or on x86 with -mfpmath=sse"
 #endif
 
 #if defined(_OPENMP) && (defined(__unix__) || defined(__APPLE__))

@@ -14,6 +14,8 @@
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ > 0
+#error "floats would be computed in wider ones: compile with -fexcess-precision=fast, or on x86 with -mfpmath=sse"
 #endif
 
 typedef int32_t i32x8 __attribute__((vector_size(8 * sizeof(int32_t))));

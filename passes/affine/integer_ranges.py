@@ -65,15 +65,19 @@ class IntegerRanges:
         """Take note of what an operation says of the values that it defines."""
         if isinstance(op, scf.For):
             counter, first, last = op.iv, self.of(op.lower, context), self.of(op.upper, context)
-            self._know(counter, between(first.low, None if last.high is None else last.high - 1))
+            self.know(counter, between(first.low, None if last.high is None else last.high - 1))
         for result in op.defines():
             self._definitions[result] = op
             if isinstance(element_of(result.type), IndexType | IntegerType):
                 found = self._computed(op, lambda value: self.of(value, context))
                 if found is not None:
-                    self._know(result, found)
+                    self.know(result, found)
 
-    def _know(self, value: Value, found: Range) -> None:
+    def is_known(self, value: Value) -> bool:
+        """Whether a value is an exact number in some range that its type holds: what computed it has not wrapped."""
+        return value in self._known
+
+    def know(self, value: Value, found: Range) -> None:
         """value lies in a range of exact numbers: if its type holds all of them, nothing has wrapped."""
         element = element_of(value.type)
         assert isinstance(element, IndexType | IntegerType), "only integers have ranges"
