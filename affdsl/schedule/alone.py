@@ -21,9 +21,9 @@ from affdsl.passes.analysis.storage import handed_on
 from affdsl.passes.legality.proposals import Step
 
 LOCAL = frozenset({
-    "approximate", "contract", "distribute", "extremes", "index_set_split", "interchange", "locate", "normalize",
-    "parallelize", "peel", "permute", "reciprocal", "reroll", "reverse", "scalar_replace", "shift", "skew", "slp",
-    "splice", "strip_mine", "tile", "unroll", "unroll_full", "unroll_jam", "vectorize",
+    "approximate", "contract", "distribute", "extremes", "index_set_split", "interchange", "locate", "map_gpu",
+    "normalize", "parallelize", "peel", "permute", "reciprocal", "reroll", "reverse", "scalar_replace", "shift", "skew",
+    "slp", "splice", "strip_mine", "tile", "unroll", "unroll_full", "unroll_jam", "vectorize",
 })  # fmt: skip
 """The steps that look at one nest, and change nothing but that."""
 

@@ -351,6 +351,20 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("parallel", loop, reassociate=reassociate, copies=copies)
 
+    def map_gpu(self, outer: str, inner: str = "", *, blocks: int = 256, threads: int = 128) -> Self:
+        """Share the iterations of a loop among blocks of a GPU, and those of the loop right inside among their threads.
+
+        Without an inner loop all threads of all blocks share the outer one. Around the loops come two bands, `block`
+        and `thread`, of which passes of MLIR make a `gpu.launch`; C runs them as it does other bands. With one block
+        and one thread iterations stay in their order, so that any loop runs on the device.
+
+        Parameters
+        ----------
+        blocks, threads
+            How many blocks there are, and how many threads in each.
+        """
+        return self._take("map_gpu", outer, inner, blocks=blocks, threads=threads)
+
     def hoist(self, loop: str) -> Self:
         """Do once before a loop what is the same in each of its iterations."""
         return self._take("hoist", loop)

@@ -52,6 +52,7 @@ AFTER: Mapping[str, After] = {
     **dict.fromkeys(
         ("reverse", "distribute", "coalesce", "normalize", "reroll", "make_perfect", "sink"), After(opens=True)
     ),
+    "map_gpu": After(settles=True, opens=True),
     **dict.fromkeys(("tile", "permute", "interchange", "skew"), _REORDERS),
     **dict.fromkeys(("strip_mine", "fuse", "index_set_split", "locate", "peel", "vectorize", "data_copy"), _BOUNDS),
     **dict.fromkeys(("compute_at", "precompute", "fold", "inline"), _BOUNDS),

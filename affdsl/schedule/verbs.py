@@ -250,6 +250,12 @@ def _skew(at: Place, outer: object, inner: object, factor: object) -> Step:
     return Step("skew", (at.loop(outer), at.loop(inner), at.number(factor, "a factor")))
 
 
+def _map_gpu(at: Place, outer: object, inner: object, *, blocks: object, threads: object) -> Step:
+    loops = (at.loop(outer, parallel=None), *((at.loop(inner, parallel=None),) if inner != "" else ()))
+    sizes = ("blocks", at.number(blocks, "the number of blocks", 1)), ("threads", at.number(threads, "of threads", 1))
+    return Step("map_gpu", loops, sizes)
+
+
 def _split(at: Place, loop: object, place: object) -> Step:
     return Step("index_set_split", (at.loop(loop), at.expr(place)))
 
@@ -308,6 +314,7 @@ VERBS: Mapping[str, Verb] = {
     "inline": Verb(lambda at, array: Step("inline", (at.array(array),))),
     "merge": Verb(lambda at, array: Step("merge", (at.array(array),))),
     "parallel": Verb(_parallel),
+    "map_gpu": Verb(_map_gpu),
 }
 
 OF_PRIMITIVE: Mapping[str, str] = {

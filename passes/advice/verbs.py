@@ -28,6 +28,7 @@ from affdsl.passes.transforms.index_set_split import index_set_split
 from affdsl.passes.transforms.interchange import interchange, permute
 from affdsl.passes.transforms.load_ahead import load_ahead
 from affdsl.passes.transforms.locate import locate
+from affdsl.passes.transforms.map_gpu import map_gpu
 from affdsl.passes.transforms.merge import merge
 from affdsl.passes.transforms.normalize import normalize
 from affdsl.passes.transforms.pad import pad
@@ -62,9 +63,9 @@ VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
         align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, extremes,
-        fold, fuse, hoist, index_set_split, inline, interchange, load_ahead, locate, make_perfect, merge, normalize,
-        pad, parallelize, peel, permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reroll,
-        reverse, scalar_replace, shift, sink, skew, slp, specialize, splice, stream, strip_mine, tile,
+        fold, fuse, hoist, index_set_split, inline, interchange, load_ahead, locate, make_perfect, map_gpu, merge,
+        normalize, pad, parallelize, peel, permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal,
+        reroll, reverse, scalar_replace, shift, sink, skew, slp, specialize, splice, stream, strip_mine, tile,
         unroll, unroll_full, unroll_jam, unswitch,
         vectorize,
     )

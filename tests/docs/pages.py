@@ -21,7 +21,7 @@ from affdsl.codegen.toolchain import find_compiler, identify
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
 PAGES = [
-    *(DOCS / name for name in ("index.md", "cluster.md", "fusion.md", "gauss-seidel.md", "optimize.md")),
+    *(DOCS / f"{name}.md" for name in ("index", "cluster", "downstream", "fusion", "gauss-seidel", "optimize")),
     *sorted((DOCS / "guides").glob("*.md")),
 ]
 """The pages whose outputs are shown and held."""

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +51,7 @@ def run(*command: str | Path, given: bytes = b"") -> bytes:
     return done.stdout
 
 
+@functools.cache
 def lowered(text: str, version: int) -> bytes:
     """A module in the dialect of LLVM."""
     return run(tool("mlir-opt", version), *pipeline(version), "-", given=text.encode())
@@ -63,12 +64,25 @@ def called(kernel: af.Kernel, version: int) -> Callable[..., object]:
     types = native.signature(str(FunctionType(tuple(a.type for a in function.args), function.result_types)))
 
     def call(*arguments: object) -> object:
-        shapes = [x.shape for x in arguments if isinstance(x, np.ndarray)]
-        found = check_sizes(kernel.program, shapes, [x for x in arguments if not isinstance(x, np.ndarray)])
-        given = [*(found[size] for size in kernel.program.sizes), *arguments]
-        return native.call(library, kernel.name, types, given)  # type: ignore[arg-type]
+        return native.call(library, kernel.name, types, _given(kernel, arguments))
 
     return call
+
+
+def by_openmp(kernel: af.Kernel) -> Callable[..., object]:
+    """The kernel as MLIR lowers it to OpenMP, as a callable on the kernel's arguments."""
+
+    def call(*arguments: object) -> object:
+        return oracles.run_mlir(kernel.mlir(), kernel.name, _given(kernel, arguments), lowering=oracles.OPENMP)
+
+    return call
+
+
+def _given(kernel: af.Kernel, arguments: Sequence[object]) -> list[native.Argument]:
+    """The arguments of a call with the sizes before them."""
+    shapes = [x.shape for x in arguments if isinstance(x, np.ndarray)]
+    found = check_sizes(kernel.program, shapes, [x for x in arguments if not isinstance(x, np.ndarray)])
+    return [*(found[size] for size in kernel.program.sizes), *arguments]  # type: ignore[list-item]
 
 
 @functools.cache

@@ -171,6 +171,9 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "vectorize": lambda s, r: s.vectorize(_loop(s, r), r.choice((2, 4)), tail=r.choice(TAILS)),
     "coalesce": lambda s, r: s.coalesce(_band(s, r)),
     "parallel": lambda s, r: s.parallel(_loop(s, r)),
+    "map_gpu": lambda s, r: s.map_gpu(
+        *_two(s, r)[: r.choice((1, 2))], blocks=r.choice((1, 3)), threads=r.choice((1, 4))
+    ),
     "hoist": lambda s, r: s.hoist(_loop(s, r)),
     "scalar_replace": lambda s, r: s.scalar_replace(_loop(s, r)),
     "splice": lambda s, r: s.splice(_loop(s, r), ahead=r.random() < 0.5, more_loads=r.choice((0, 0, 1))),

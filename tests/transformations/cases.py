@@ -123,7 +123,7 @@ def at_witness(function: func.Func, params: Mapping[str, int]) -> tuple[int, ...
 BY_ORDER = (
     "tile", "tile by symbols", "strip_mine", "interchange", "permute", "skew", "shift", "reverse", "distribute",
     "fuse", "index_set_split", "peel", "unroll", "unroll_full", "unroll_jam", "coalesce", "normalize", "normalize all",
-    "reroll", "parallelize", "specialize", "unswitch",
+    "reroll", "parallelize", "map_gpu", "specialize", "unswitch",
 )  # fmt: skip
 """The primitives that bring accesses into another order and do nothing else: what is legal is seen by looking."""
 

@@ -34,6 +34,7 @@ from affdsl.passes.transforms.expand import expand
 from affdsl.passes.transforms.hoist import hoist
 from affdsl.passes.transforms.index_set_split import index_set_split
 from affdsl.passes.transforms.locate import locate
+from affdsl.passes.transforms.map_gpu import map_gpu
 from affdsl.passes.transforms.normalize import normalize
 from affdsl.passes.transforms.parallelize import parallelize
 from affdsl.passes.transforms.peel import peel
@@ -381,6 +382,14 @@ def _reversed(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func
     return reversing.reverse(at.function, iv, module=at.module, reassociate=at.reassociate)
 
 
+def _mapped(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    return map_gpu(at.function, *at.ivs(loops), blocks=numbers[0], threads=numbers[1], module=at.module)
+
+
+def _mapped_backwards(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    return _mapped(at, loops, numbers) if max(numbers) == 1 else _reversed(at, loops[:1], numbers)
+
+
 def _nothing_carried(*_: object, **__: object) -> tuple[()]:
     """Stands for what is combined: a loop that hands values on in other ways does so backwards."""
     return ()
@@ -457,6 +466,8 @@ PRIMITIVES: dict[str, Primitive] = {
         lambda at, loops, n: parallelize(at.function, *at.ivs(loops), module=at.module, reassociate=at.reassociate),
         forced(_reversed, *REVERSE),
     ),
+    # Blocks and threads may run backwards, if there are several.
+    "map_gpu": Primitive(nested((1, 2, 5), (1, 3)), _mapped, forced(_mapped_backwards, *REVERSE)),
     "hoist": _primitive(one(), lambda at, loops, n: hoist(at.function, *at.ivs(loops), module=at.module)),
     "sink": _primitive(one(), lambda at, loops, n: sink(at.function, *at.ivs(loops), module=at.module)),
     "make_perfect": _primitive(
