@@ -3,6 +3,7 @@
 one memref    each nest reads and writes the one buffer: every pair may depend
 own memrefs   each reads what the one before wrote, and writes a buffer of its own
 private       each adds to what the one before wrote; all buffers but the first and the last are made by the function
+constants     as private, but each multiplies by a constant of its own, so that no two nests are alike
 varied        one buffer, and each nest has bounds, a step and subscripts of its own: hardly two pairs are alike
 stencil       five points of a buffer are read for each point of the next one
 reloaded      as own memrefs, but what was written is read and written again
@@ -24,8 +25,10 @@ def chain(kind: str, length: int) -> str:
     """A module with so many nests of a kind."""
     if kind == "functions":
         return "".join(_function(f"f{k}", 2, nest) for k, nest in enumerate(_nests("own memrefs", 1) * length))
-    if kind == "private":
+    if kind in ("private", "constants"):
         made = "".join(f"  %A{k} = memref.alloc() : {TYPE}\n" for k in range(1, length))
+        if kind == "constants":
+            made += "".join(f"  %c{k} = arith.constant {k}.5 : f32\n" for k in range(length))
         arguments = f"%A0: {TYPE}, %A{length}: {TYPE}"
         return f"func.func @f({arguments}) {{\n{made}{''.join(_nests(kind, length))}  return\n}}\n"
     return _function("f", 1 if kind in ("one memref", "varied") else length + 1, "".join(_nests(kind, length)))
@@ -47,8 +50,9 @@ def _nest(kind: str, k: int) -> str:
             return NEST.format(**inside, body=_copied(0, "%i - 1, %j", 0, "%i, %j"))
         case "own memrefs":
             return NEST.format(**inside, body=_copied(k, "%i - 1, %j", k + 1, "%i, %j"))
-        case "private":
-            value = "      %w = arith.addf %v, %v : f32\n"
+        case "private" | "constants":
+            by = "addf %v, %v" if kind == "private" else f"mulf %v, %c{k}"
+            value = f"      %w = arith.{by} : f32\n"
             load, store = _copied(k, "%i, %j", k + 1, "%i, %j").splitlines(keepends=True)
             return NEST.format(i="0 to 64", j="0 to 64", body=load + value + store.replace("%v", "%w"))
         case "varied":

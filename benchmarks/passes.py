@@ -3,13 +3,17 @@
     python -m benchmarks.passes [rounds] [length,...] [row,...]
 
 Both commands read the same text, run one pass on each function, and print the result. What is measured are chains of
-4, 16, 64 and 256 loop nests (see `benchmarks.chains`):
+4, 16, 64 and 256 loop nests (see `benchmarks.chains`); 16,32,64,128,256,512 shows how the times grow:
+
+    print         none: the text is read, verified and printed; for 4 nests, little but the start of the commands
+    canonicalize  canonicalize
 
     tile          affine-loop-tile: sizes by how much the data exceed a cache of 4 KiB; tiles of 32
     unroll-jam    affine-loop-unroll-jam, which in both takes the first nest of each function: so there also is a chain
                   of functions
     scalrep       affine-scalrep
     fusion        affine-loop-fusion
+    vectorize     affine-super-vectorize: 8 lanes
 
 Commands take turns, and medians over the rounds are compared, start-up included: the machine may be busy, the ratio
 holds. Growth is the power of the number of nests by which the time has grown since the chain before: 1 is linear, 2 is
@@ -42,11 +46,14 @@ from benchmarks.commands import MLIR_OPT, OURS, Place, exponents, place, printed
 LENGTHS = (4, 16, 64, 256)
 ROUNDS = 3
 PASSES = (
+    ("print", "", ("private",)),
+    ("canonicalize", "canonicalize", ("private",)),
     ("tile, cache", "affine-loop-tile{cache-size=4}", ("own memrefs", "one memref")),
     ("tile, 32", "affine-loop-tile{tile-size=32}", ("own memrefs", "one memref")),
     ("unroll-jam", "affine-loop-unroll-jam", ("own memrefs", "functions")),
     ("scalrep", "affine-scalrep", ("reloaded", "one memref")),
-    ("fusion", "affine-loop-fusion", ("private", "reloaded", "own memrefs", "stencil")),
+    ("fusion", "affine-loop-fusion", ("private", "constants", "reloaded", "own memrefs", "stencil")),
+    ("vectorize", "affine-super-vectorize{virtual-vector-size=8}", ("private", "varied")),
 )
 """What a row is called, the pass with its options, and the chains that it is given."""
 PRODUCT = """
@@ -118,7 +125,7 @@ def report(name: str, row: str, kind: str, lengths: list[int] | tuple[int, ...],
 
 def measure(row: str, at: Place, rounds: int) -> tuple[list[tuple[int, int]], list[float], list[float]]:
     """The numbers of loops and accesses in the results of affdsl and of mlir-opt; their seconds."""
-    flags = (f"--pass-pipeline=builtin.module(func.func({row}))",)
+    flags = (f"--pass-pipeline=builtin.module(func.func({row}))",) if row else ()
     commands = [OURS] if MLIR_OPT is None else [OURS, (MLIR_OPT,)]
     texts = [printed(command, flags, at) for command in commands]
     made = [(text.count("affine.for"), text.count("affine.load") + text.count("affine.store")) for text in texts]

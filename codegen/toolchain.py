@@ -24,6 +24,7 @@ from typing import Literal
 
 from affdsl.codegen import background
 from affdsl.codegen.errors import ToolchainError
+from affdsl.codegen.library_functions import unknown
 from affdsl.frozen import FrozenValue
 
 TIMEOUT = 300  # seconds of wall-clock time, and of processor time, for one run
@@ -172,6 +173,7 @@ def jit_flags(compiler: Compiler, instructions: Sequence[str] | None = None) -> 
         "-ffp-contract=off",
         "-fno-math-errno",
         "-fno-trapping-math",
+        *unknown(),
         "-fPIC",
         "-shared",
         "-fvisibility=hidden",
@@ -528,10 +530,12 @@ _NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n
 # doubles of floats where it is told -std=c11, unless it is told not to (-fexcess-precision=fast). Two flags give up
 # side effects that no kernel can observe: -fno-math-errno (a kernel cannot read errno, and without it sqrt is one
 # instruction) and -fno-trapping-math (a kernel cannot read the exception flags, and without it a guarded division
-# cannot be vectorized). gcc looks for loops to split at a condition for a tenth of its time (-fno-split-loops): where
-# that pays, a schedule has split them: the kernels of PolyBench take as long without, in the mean. In a loop of very
-# many addresses it takes another quarter to choose what to count them by; beyond 50 it counts each by itself
-# (iv-max-considered-uses), with which they take as long too. Both are the quirk `loops_split` of codegen/c/quirks.py.
+# cannot be vectorized). -fno-builtin-exp and the like keep compilers from computing functions themselves, which round
+# otherwise than the library: library_functions.py. gcc looks for loops to split at a condition for a tenth of its time
+# (-fno-split-loops): where that pays, a schedule has split them: the kernels of PolyBench take as long without, in the
+# mean. In a loop of very many addresses it takes another quarter to choose what to count them by; beyond 50 it counts
+# each by itself (iv-max-considered-uses), with which they take as long too. Both are the quirk `loops_split` of
+# codegen/c/quirks.py.
 # gcc leaves each loop over vectors one copy of its body, where clang makes several of those that it vectorizes itself.
 # So does -funroll-loops, which is kept from copying long bodies: the quirk `copies_of_short_bodies`.
 # -fvisibility=hidden leaves only the symbols that the source marks visible: two kernels in one process never see each

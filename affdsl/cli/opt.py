@@ -55,6 +55,7 @@ FLAGS = (
     Flag("no-implicit-module", "switch", "Do not wrap a text without a module of its own in one"),
     Flag("mlir-print-op-generic", "switch", "Print in the generic form"),
     Flag("mlir-print-debuginfo", "switch", "Print locations"),
+    Flag("numbered", "switch", "Call values as mlir-opt does, %0 and %arg0"),
     Flag("mlir-print-local-scope", "switch", "Print maps and sets where they are used, without aliases"),
     Flag("mlir-print-ir-before-all", "switch", "Print the IR before each pass, on the standard error output"),
     Flag("mlir-print-ir-after-all", "switch", "Print the IR after each pass"),
@@ -175,6 +176,7 @@ class _Requested:
             generic=line.on("mlir-print-op-generic"),
             locations=line.on("mlir-print-debuginfo"),
             local_scope=line.on("mlir-print-local-scope"),
+            numbered=line.on("numbered"),
         )
         text = line.given("pass-pipeline")
         if text is not None and line.passes:

@@ -13,17 +13,11 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.known_versions import LAST
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.readers import parse
+from affdsl.mlir.registry import is_registered
 from affdsl.mlir.writers import WRITERS, print_op
 
 DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "scf", "ub", "vector")
 """The dialects whose operations the IR has."""
-
-KEPT_DIALECTS = frozenset(
-    """acc amdgpu amx arm_neon arm_sme arm_sve async bufferization cf complex dlti emitc gpu index irdl linalg llvm
-    ml_program mpi nvgpu nvvm omp pdl pdl_interp ptr quant rocdl shape shard smt sparse_tensor spirv tensor tosa
-    transform wasmssa x86vector xegpu xevm""".split()
-)
-"""Further dialects that mlir-opt has: their operations are kept as they are."""
 
 
 class Style(FrozenValue):
@@ -100,7 +94,7 @@ class _Lines(Printer):
 
 def _refuse_unregistered(root: Op) -> None:
     for op in walk(root):
-        if isinstance(op, Opaque) and op.kind.partition(".")[0] not in KEPT_DIALECTS.union(DIALECTS):
+        if isinstance(op, Opaque) and not is_registered(op.kind):
             at = op.location
             where = f"{at.file}:{at.line}:{at.column}: " if at is not None else ""
             raise AffdslError(

@@ -77,7 +77,7 @@ def pow(base: Operand, exponent: Operand) -> Scalar:
     base
         A float or a signed integer.
     exponent
-        A Python integer, and then it is repeated multiplication; or a float of the type of base.
+        A Python integer or 2.0, and then it is repeated multiplication; or a float of the type of base.
 
     Raises
     ------

@@ -365,7 +365,9 @@ def no_order(what: str, x: Scalar) -> ProgramError:
 
 
 def power(base: Operand, exponent: Operand) -> Scalar:
-    """base to the power of exponent; a whole exponent written as a number is exact repeated multiplication."""
+    """base to the power of exponent; an integer, and 2.0, written as a number is repeated multiplication."""
+    if isinstance(exponent, float) and exponent == 2 and isinstance(base, Scalar) and base.dtype.kind == "float":
+        return base * base
     if isinstance(base, Scalar) and isinstance(exponent, int | np.integer) and not isinstance(exponent, bool):
         if base.dtype.kind == "complex":
             return _whole_power(base, int(exponent))

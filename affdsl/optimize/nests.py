@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from math import prod
@@ -16,7 +16,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.semantics import LIBM_BINARY, LIBM_UNARY
 from affdsl.ir.traverse import holders, walk
-from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, VectorType
+from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
@@ -126,8 +126,12 @@ def nests(s: Schedule) -> tuple[Nest, ...]:
 
 def nests_in(s: Schedule, *roots: str) -> list[Nest]:
     """The nests that some loops hold, in the order of the text; a loop that holds none is one itself."""
-    inside = {name for root in roots for name in names_in(s, root)}
-    return [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    return nests_among(s, {name for root in roots for name in names_in(s, root)})
+
+
+def nests_among(s: Schedule, loops: Container[str]) -> list[Nest]:
+    """The nests whose innermost loops are among some, by name."""
+    return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
 
 
 def nest_called(s: Schedule, name: str) -> Nest | None:
@@ -254,6 +258,11 @@ def updates(nest: Nest) -> tuple[Access, arith.Binary] | None:
     return None
 
 
+def roots_of(s: Schedule) -> list[str]:
+    """The outermost loops, by name, in the order of the text."""
+    return [row.names[0] for row in s.loops() if row.depth == 0]
+
+
 def names_in(s: Schedule, root: str) -> list[str]:
     """A loop and those inside of it, by name, in the order of the text; none where the loop is gone: it ran once."""
     rows = list(s.loops())
@@ -342,11 +351,16 @@ def lanes_of(nest: Nest, options: Options) -> int:
     types = [a.buffer.type.element for a in nest.accesses]
     if has_complex_numbers(nest):
         raise UnfitError("its numbers are complex, and lanes of vectors are real: the compiler of C makes its vectors")
-    bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
-    lanes = options.target.lanes(max(bits)) if bits else 1
-    if lanes < 2 or len(bits) != len(types):
+    lanes = lanes_for(types, options)
+    if lanes < 2:
         raise UnfitError("a register has no two of its numbers")
     return lanes
+
+
+def lanes_for(types: Iterable[Type], options: Options) -> int:
+    """How many of the widest numbers of some types a register has; 0 where vectors have no such numbers, or of none."""
+    bits = [bits_in_register(type) if isinstance(type, FloatType | IntegerType) else 0 for type in types]
+    return options.target.lanes(max(bits)) if bits and all(bits) else 0
 
 
 def bits_in_register(type: FloatType | IntegerType) -> int:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note, SourceLoop
+from affdsl.frozen import Frozen
 from affdsl.garbage import uncollected
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects import affine
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import gathered, holders, walk
-from affdsl.ir.types import FloatType, VectorType
+from affdsl.ir.traverse import holders, walk
 from affdsl.kernel import Kernel
-from affdsl.optimize import recipes, versions
+from affdsl.optimize import recipes, rounding, versions
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.memory import prefetching
-from affdsl.optimize.nests import bits_in_register, names_in, nests_in
+from affdsl.optimize.nests import names_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
@@ -48,8 +48,6 @@ MOST_LOOPS = 12
 MOST_BOUNDS = 16
 """Upper bounds, or lower ones, of a loop that recipes take: behind vectors a loop for the rest of each one is left."""
 
-FEW_OPERATIONS = 12
-"""An addition that waits for the one before takes longer than so many others that do not."""
 STRAIGHT_PRODUCT = "compilers make straight code, on vectors, of a product of so few columns and terms"
 
 
@@ -80,57 +78,96 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
-    notes: Notes = []
     written, source = copy(s), Source(s)
     known = {name for row in s.loops() for name in row.names}
-    stencils: set[Location | None] = set()
-    finished, small, is_shared = frozenset[str](), "", options.threads == 1
-    straight: set[str] = set()
-    combining: set[str] = set()
+    s = _prepared(s, options)
+    s, notes, joined = _as_one(s, options)
+    s, said, left = _each_loop(s, joined, options)
+    notes += said
+    kept = versions.as_written(s, known)
+    for row in _outermost(s):
+        loops = (SourceLoop(row.names[0], row.location),)
+        notes += [Note(loops, done) for done in prefetching.take(s, row.names[0], options)]
+    if options.threads > 1 and not joined.is_shared:
+        notes += _in_parallel(s, kept | left.combining)
+    for row in _outermost(s):
+        if row.names[0] not in kept and row.location not in left.stencils:
+            s = rounding.as_allowed(s, row.names[0], options)
+    return s, with_hints(told(notes, source), written, s, kept | left.straight, source, options)
+
+
+def _outermost(s: Schedule) -> list[LoopRow]:
+    """The outermost loops, in the order of the text."""
+    return [row for row in s.loops() if row.depth == 0]
+
+
+def _prepared(s: Schedule, options: Options) -> Schedule:
+    """The schedule with what hides what loops do undone, before recipes look at them; the one given is changed."""
     if options.approximate:  # before the last vector of a loop stands behind it
-        for name in [row.names[0] for row in s.loops() if row.depth == 0]:
+        for row in _outermost(s):
             with suppress(IllegalTransform):  # there may be no such function in it
-                s.approximate(name)
+                s.approximate(row.names[0])
     for name in [*_run_once(s)]:
         with suppress(IllegalTransform, ScheduleError):  # a step before may have left none of it
             s.unroll(name)
-    s = rerolling.take_all(s)
+    return rerolling.take_all(s)
+
+
+def _as_one(s: Schedule, options: Options) -> tuple[Schedule, Notes, recipes.Fused]:
+    """The schedule after the recipes for all nests of a kernel, what is said of them, and what they leave to do."""
+    notes, joined = list[Note](), recipes.Fused(s, ())
     for name, recipe in recipes.FOR_KERNELS.items():
         if name not in options.choices.left_out:
             with _recipe(name, notes):
                 fused = recipe(copy(s), options)
                 s = require_short(fused.schedule, s)
                 notes += fused.notes
-                finished, small = finished | fused.finished, fused.small or small
-                is_shared = is_shared or fused.is_shared
-    for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        if root in finished:
+                finished, small = joined.finished | fused.finished, fused.small or joined.small
+                joined = recipes.Fused(s, (), finished, small, fused.is_shared or joined.is_shared)
+    return s, notes, joined
+
+
+class _Left(Frozen):
+    """Loops that are left as they are by some of what comes later.
+
+    Attributes
+    ----------
+    straight
+        Those of which compilers make straight code.
+    combining
+        Those that put together what threads have summed up.
+    stencils
+        The places of sweeps that are tiled in time.
+    """
+
+    straight: frozenset[str]
+    combining: frozenset[str]
+    stencils: frozenset[Location | None]
+
+
+def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Schedule, Notes, _Left]:
+    """The schedule after the recipes for each outermost loop that is not finished."""
+    notes, straight, combining = list[Note](), set[str](), set[str]()
+    stencils = set[Location | None]()
+    for row in _outermost(s):
+        root = row.names[0]
+        if root in joined.finished:
             continue
         if matrix_products.is_straight(s, root, options):
             notes.append(of(s, names_in(s, root), why=STRAIGHT_PRODUCT))
             straight.add(root)
             continue
-        if options.threads > 1 and root != small:
+        if options.threads > 1 and root != joined.small:
             with suppress(UnfitError):
                 shared = long_sums.take(s, root, options)
                 s, said = _on_threads(shared, options)
                 notes, combining = notes + said, combining | {*shared.rest}
                 continue
-        s, name, said = _one(s, root, _for_small(options) if root == small else options)
-        notes += for_smaller(said) if root == small else said
-        stencils |= {place} if name == "sweeps" and not inner_loops.has_long_vectors(options) else set()
-    kept = versions.as_written(s, known)
-    for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        notes += [Note((SourceLoop(name, place),), said) for said in prefetching.take(s, name, options)]
-    if not is_shared:
-        notes += _in_parallel(s, kept | combining)
-    outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in kept]
-    rest = [row for row in outermost if row.location not in stencils]
-    for row in rest:
-        for verb, kind in _rounding(options):
-            for name in _rounded_in(verb, s, row.names[0]):
-                s = _rounded(s, verb, name, kind, options)
-    return s, with_hints(told(notes, source), written, s, kept | straight, source, options)
+        is_small = root == joined.small
+        s, name, said = _one(s, root, _for_small(options) if is_small else options)
+        notes += for_smaller(said) if is_small else said
+        stencils |= {row.location} if name == "sweeps" and not inner_loops.has_long_vectors(options) else set()
+    return s, notes, _Left(frozenset(straight), frozenset(combining), frozenset(stencils))
 
 
 def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, Notes]:
@@ -155,71 +192,6 @@ def _run_once(s: Schedule) -> Iterator[str]:
             runs_once = span.is_constant and 0 < span.constant <= op.step
             if runs_once and any(isinstance(each, affine.Access) for each in walk(op)):
                 yield named[op.iv]
-
-
-def _rounded_in(verb: str, s: Schedule, root: str) -> Sequence[str]:
-    """The loops, inside of an outermost one, that a step which rounds in another way is taken for."""
-    match verb:
-        case "reciprocal":
-            return names_in(s, root)
-        case "contract":
-            return _fused_in(s, root)
-    return (root,)
-
-
-def _fused_in(s: Schedule, root: str) -> list[str]:
-    """The loops in which products and sums become one operation, with all that is inside of them.
-
-    Not those where each sum waits for the one before: a fused one takes longer than an addition does.
-    """
-    waiting = {nest.name(nest.innermost) for nest in nests_in(s, root) if _waits(nest.innermost)}
-    if not waiting:
-        return [root]
-    return [name for nest in nests_in(s, root) if (name := nest.name(nest.innermost)) not in waiting]
-
-
-def _waits(loop: affine.For) -> bool:
-    """Whether a loop carries floats, one by one, and computes little beside."""
-    carried = any(isinstance(v.type, FloatType) for v in loop.carried)
-    return carried and sum(isinstance(op, arith.Binary) for op in loop.body) < FEW_OPERATIONS
-
-
-def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> Schedule:
-    """The schedule where what a loop computes rounds in another way, if it has operations of a kind for that."""
-    iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
-    loops = [op for op in holders(s.function) if iv is not None and iv in op.binds()]
-    if not any(op.kind == kind and _pays(verb, op) for loop in loops for op in gathered(loop, _binary)):
-        return s
-    for steps in _ways_to_round(verb, options):
-        made = copy(s)
-        with suppress(IllegalTransform, ScheduleError):  # there may be no such operation that can be another
-            for step, keywords in steps:
-                getattr(made, step)(name, **keywords)
-            return made
-    return s
-
-
-def _binary(op: Op) -> Iterator[arith.Binary]:
-    if isinstance(op, arith.Binary):
-        yield op
-
-
-def _pays(verb: str, op: arith.Binary) -> bool:
-    """Whether an operation is quicker in another way: no machine rounds a * b + c once to a narrow float."""
-    type = op.result.type.element if isinstance(op.result.type, VectorType) else op.result.type
-    return verb != "contract" or not isinstance(type, FloatType) or type.width == bits_in_register(type)
-
-
-def _ways_to_round(verb: str, options: Options) -> Iterator[Sequence[tuple[str, Mapping[str, bool]]]]:
-    """The steps to take, or others where one of these is refused: what is divided by may be loaded before the loop."""
-    if verb == "contract" and options.reassociate:
-        yield [(verb, {"reassociate": True})]
-    elif verb == "extremes":
-        yield [(verb, {"no_nans": options.no_nans, "no_signed_zeros": True})]
-    else:
-        yield [(verb, {})]
-    if verb == "reciprocal":
-        yield [("hoist", {}), (verb, {})]
 
 
 def _for_small(options: Options) -> Options:
@@ -314,16 +286,6 @@ def _as_written(s: Schedule, root: str) -> Notes:
         for row in s.loops()
         if row.names[0] == root and row.is_parallel
     ]
-
-
-def _rounding(options: Options) -> Iterator[tuple[str, str]]:
-    """The steps that round in another way, of those that are allowed and that pay, with what they need in a loop."""
-    if options.reciprocal:
-        yield "reciprocal", "divf"
-    if options.contract and options.target.has_fma:
-        yield "contract", "mulf"
-    if options.no_signed_zeros:
-        yield from (("extremes", kind) for kind in ("maximumf", "minimumf", "maxnumf", "minnumf"))
 
 
 def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[Note]:

@@ -12,20 +12,19 @@ Six rooms hold them, by what they change: which nests become one (`fuse`), the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
-from affdsl.ir.dialects import affine
 from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
 from affdsl.optimize.innermost import OfNest, first_that_fits
 from affdsl.optimize.memory import transposed_tables
-from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called
+from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes, whole_rows
@@ -76,8 +75,8 @@ OfKernel = Callable[[Schedule, Options], Fused]
 
 def _chain(s: Schedule, options: Options) -> Fused:
     made, said = stencil_chains.take(s, options)
-    done = (root for root in _roots(made) if any(nest.has_vectors for nest in nests_in(made, root)))
-    return Fused(made, [of(made, _roots(made), f"a chain of nests: {said}")], frozenset(done))
+    done = (root for root in roots_of(made) if any(nest.has_vectors for nest in nests_in(made, root)))
+    return Fused(made, [of(made, roots_of(made), f"a chain of nests: {said}")], frozenset(done))
 
 
 def _one_pass(s: Schedule, options: Options) -> Fused:
@@ -85,24 +84,17 @@ def _one_pass(s: Schedule, options: Options) -> Fused:
 
 
 def _row_strips(s: Schedule, options: Options) -> Fused:
-    begun = row_strips.begin(s, options)
-    made, said = row_strips.finish(begun.schedule, begun, options)
-    return Fused(made, [said], frozenset(_roots(made)) - {begun.small}, begun.small, is_shared=True)
-
-
-def _roots(s: Schedule) -> list[str]:
-    return [row.names[0] for row in s.loops() if row.depth == 0]
+    made, small, said = row_strips.take(s, options)
+    return Fused(made, [said], frozenset(roots_of(made)) - {small}, small, is_shared=True)
 
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a loop over time tiled; no notes where it is none."""
-    try:
+    """The schedule with a loop over time tiled."""
+    with unfit_where_refused():  # a loop that is parallel already has no other versions
         small = time_tiles.small_enough(s, root, options.target)
         sizes = None if small is None else larger_than(s, root, small)
         both = s if sizes is None else copy(s).specialize(root, sizes)
         made = time_tiles.take(both, root, options)
-    except (UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
-        return s, []
     is_shared = any(each.is_parallel for each in made.loops())
     shared = "; tiles that do not wait for each other run on threads" if is_shared else ""
     notes = [of(s, root, f"its sweeps run as one, in tiles of time steps and rows{shared}")]
@@ -136,42 +128,32 @@ def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedu
 
 
 def _with_whole_rows(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with short rows gone over as a whole, on vectors; no notes without such."""
-    try:
-        made, whole, said = whole_rows.take(s, root)
-    except UnfitError:
-        return s, []
+    """The schedule with short rows gone over as a whole, on vectors."""
+    made, whole, said = whole_rows.take(s, root)
     names = names_in(s, root)
     made, notes = _with_vectors(made, whole, options)
-    return (made, [of(s, names, said), *notes]) if any(note.done for note in notes) else (s, [])
+    if not any(note.done for note in notes):
+        raise UnfitError("the whole rows are on no vectors")
+    return made, [of(s, names, said), *notes]
 
 
 def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
+    """The schedule with short loops as straight code, and what is around them on vectors."""
+    straight, names = full_unrolling.take(s, root)
     try:
-        straight, names = full_unrolling.take(s, root)
+        made, notes = outer_loops.take_all(straight, root, options)
     except UnfitError:
-        return s, []
-    made, notes = outer_loops.take_all(straight, root, options)
-    if not notes:
         made, notes = _with_vectors(straight, root, options)
     done = {step.call.verb for step in made.steps[len(straight.steps) :]}
-    if done <= {"scalar_replace", "unroll"} and any(map(inner_loops.updates_by_data, _loops_in(made, root))):
-        return s, []  # what chooses the elements may run on vectors by itself
+    innermost = (nest.innermost for nest in nests_in(made, root))
+    if done <= {"scalar_replace", "unroll"} and any(map(inner_loops.updates_by_data, innermost)):
+        raise UnfitError("what chooses the elements may run on vectors by itself")
     return made, [of(s, root, f"{names} inside of it as straight code"), *notes]
 
 
-def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
-    """The innermost loops inside of a loop, or itself."""
-    yield from (nest.innermost for nest in nests_in(s, root))
-
-
 def _with_table(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
-    try:
-        made, said = transposed_tables.take(s, root, options)
-    except UnfitError:
-        return s, []
+    """The schedule with a copy of a table whose columns are rows, along which vectors run."""
+    made, said = transposed_tables.take(s, root, options)
     return made, [of(s, root, said)]
 
 

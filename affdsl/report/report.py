@@ -16,7 +16,7 @@ from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize.machine import measured
-from affdsl.report.causes import Cause
+from affdsl.passes.advice.causes import Cause, sentence
 from affdsl.report.charts import roofline_chart
 from affdsl.report.columns import Column, Keys, assembly_of, c_of, mlir_of, python_of
 from affdsl.report.considered import considered, usual_options
@@ -210,7 +210,7 @@ def _time(time: LoopTime | None, found: Times) -> str:
 
 def _cause(of: Cause, keys: Keys, *, done: bool = False) -> ShownCause:
     where = keys.of(of.location)
-    instead = "The steps of the schedule have dealt with it." if done else of.instead
+    instead = "The steps of the schedule have dealt with it." if done else sentence(of.instead)
     return ShownCause(of.what, instead, str(of.location or ""), where[0] if where else "code")
 
 

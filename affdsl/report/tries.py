@@ -10,7 +10,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.types import F32, F64, FloatType, MemRefType
 from affdsl.kernel import Kernel
 from affdsl.optimize.options import available_threads
-from affdsl.report.causes import Cause
+from affdsl.passes.advice.causes import Cause
 from affdsl.report.loops import is_parallel, loops_of
 from affdsl.report.rewrites import NARROW, WIDE, Convert, ignoring_nan, of_other_type, selecting, transposed
 from affdsl.report.verdicts import Verdict

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from affdsl.codegen.errors import ToolchainError
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import VectorType
+from affdsl.optimize.model.compiled import stride_of
+from affdsl.passes.advice.causes import Cause, Looked, causes, in_words, sentence
 from affdsl.passes.analysis.iterations import Iterations
 from affdsl.passes.analysis.parallelism import Parallelism
-from affdsl.report.causes import Cause, causes, in_words
-from affdsl.report.loops import Origin, SourceLoop, is_parallel, loops_of
+from affdsl.report.loops import Origin, SourceLoop, is_parallel, loops_of, own_ops
 from affdsl.report.machine_code import of_loop
 from affdsl.report.subject import Subject
 from affdsl.report.taken import by_steps
@@ -84,8 +86,20 @@ def verdicts(of: Subject, found: Times, sources: Sequence[SourceLoop], shown: As
     iterations = Iterations(written.module, *_given(of))
     facts = _facts(of, found, sources, shown)
     return tuple(
-        _verdict(loop, causes(loop, iterations, known.get(loop.iv)), facts, known.get(loop.iv)) for loop in sources
+        _verdict(loop, causes(_looked(loop, iterations, known.get(loop.iv))), facts, known.get(loop.iv))
+        for loop in sources
     )
+
+
+def _looked(loop: SourceLoop, iterations: Iterations, known: Parallelism | None) -> Looked:
+    """A loop as causes are looked for in it, for the sizes of the call."""
+
+    def stride(access: affine.Access) -> int | None:
+        return stride_of(access, loop.op, iterations) if isinstance(loop.op, affine.For) else None
+
+    makers, ops = definitions(loop.function), tuple(own_ops(loop.op))
+    sums_up = known is not None and known.needs_reassociation and not known.prevented_by
+    return Looked(loop.op, loop.name, ops, makers, stride, known, sums_up, loop.is_innermost)
 
 
 def _given(of: Subject) -> tuple[Mapping[Value, int], Mapping[Value, Sequence[int]]]:
@@ -231,7 +245,7 @@ def _in_the_way(why: Sequence[Cause], tags: list[str], said: list[str], before: 
     blocking = sorted((c for c in why if c.kind in IN_THE_WAY), key=lambda c: IN_THE_WAY.index(c.kind))[:3]
     for each in blocking:
         tags.append(_TAGS[each.kind])
-        said.append(f"{before}: {each.what}. {each.why}")
+        said.append(f"{before}: {each.what}. {sentence(each.why)}")
     return bool(blocking)
 
 
@@ -240,7 +254,7 @@ def _slow_on_vectors(why: Sequence[Cause], tags: list[str], said: list[str]) -> 
     for each in why:
         if each.kind in _ON_VECTORS:
             tags.append(_ON_VECTORS[each.kind])
-            said.append(f"It has {each.what}. {each.why}")
+            said.append(f"It has {each.what}. {sentence(each.why)}")
 
 
 _ON_VECTORS = {

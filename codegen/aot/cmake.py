@@ -7,6 +7,7 @@ from string import Template
 
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.aot.sources import Sources
+from affdsl.codegen.library_functions import called, unknown
 
 STRICT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 """No product is fused with a sum; kernels read neither errno nor the exception flags."""
@@ -30,7 +31,7 @@ def cmake_lists(library: Library, sources: Sources) -> str:
         "version": library.version,
         "files": " ".join(file.name for file in sources.files),
         "headers": f"{library.name}.h",
-        "options": " ".join([*STRICT, *wrapping(sources), *(f"$<$<C_COMPILER_ID:GNU>:{flag}>" for flag in FOR_GCC)]),
+        "options": " ".join([*STRICT, *wrapping(sources), *calling(sources), *_for_gcc()]),
         "targets": "".join(_targets(sources)),
         "openmp": "",
         "dependency": "",
@@ -44,6 +45,16 @@ def cmake_lists(library: Library, sources: Sources) -> str:
 def wrapping(sources: Sources) -> tuple[str, ...]:
     """The flags of functions that check each access: indices from data may overflow before they are checked."""
     return ("-fwrapv",) if sources.has_checks else ()
+
+
+def calling(sources: Sources) -> tuple[str, ...]:
+    """The flags with which functions of the C library are called, and not computed by the compiler."""
+    return unknown(called("".join(file.text for file in sources.files)))
+
+
+def _for_gcc() -> list[str]:
+    """The flags that gcc alone is given."""
+    return [f"$<$<C_COMPILER_ID:GNU>:{flag}>" for flag in FOR_GCC]
 
 
 def _targets(sources: Sources) -> Iterator[str]:

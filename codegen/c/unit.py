@@ -25,6 +25,7 @@ from affdsl.codegen.c.vector_helpers import (
     vector_helper,
     vector_helper_name,
 )
+from affdsl.codegen.library_functions import declarations
 from affdsl.codegen.targets.target import Row
 
 _ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h")
@@ -148,11 +149,12 @@ class Unit:
         plain = self._needed(name for name, calls in self._calls.items() if calls > 0)
         combining = self._needed(f for _, combined in self._reductions.values() for f in functions_of(combined))
         headers = self._headers.union(*(h.headers for h in (plain | combining).values()))
+        everything = "".join((text, *(h.text for h in (plain | combining).values())))
         parts = ["".join(f"#include <{name}>\n" for name in _ORDER if name in headers)]
         parts += [self._guarded(name, plain) for name in GUARDED if name in headers]
+        parts += [declarations(everything)]
         # The quirk `products_contracted`, which all versions of clang that were tried have.
         parts.append("\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n")
-        everything = "".join((text, *(h.text for h in (plain | combining).values())))
         parts += [NARROW_FLOATS] if re.search(r"\b(float|double)\b", everything) else []
         parts += [UNROUNDED] if _narrows_and_widens(everything) else []
         parts.append("#endif\n\n")

@@ -11,6 +11,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.transforms.loops.alone import each_nest_alone, together
 from affdsl.passes.transforms.vectorize import vectorize
 
 _WIDE = (
@@ -63,7 +64,17 @@ def affine_super_vectorize(
             f"got {','.join(map(str, sizes))}"
         )
 
+    around = module if context is None else context
+
     def vectorized(function: Func) -> Func:
+        apart = each_nest_alone(function, around)
+        if apart is None:
+            return in_one(function, around)
+        made = [(nest, alone, in_one(alone, Module((alone,)))) for nest, alone in apart]
+        changed = [each for each in made if each[1] is not each[2]]
+        return together(function, changed) if changed else function
+
+    def in_one(function: Func, module: Module) -> Func:
         done: set[object] = set()
         for loops in list(_innermost_first(function, len(sizes))):
             inside = {op.iv for op in walk(loops[0]) if isinstance(op, affine.For)}
@@ -71,7 +82,7 @@ def affine_super_vectorize(
             if inside & done or carries or not all(starmap(_runs_along, zip(loops, dimensions, strict=False))):
                 continue
             try:
-                made = _vectorized(function, loops, sizes, module if context is None else context)
+                made = _vectorized(function, loops, sizes, module)
             except IllegalTransform:
                 continue
             if sum(isinstance(op, _WIDE) for op in walk(made)) > sum(isinstance(op, _WIDE) for op in walk(function)):

@@ -9,7 +9,7 @@ from typing import Literal
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine, arith, memref
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
@@ -116,8 +116,12 @@ def settled(function: Func, before: Func) -> Settled:
     around: set[Op] = set()
     _find_around(changed, inside, around)
     entered = {*around, *inside}
-    made = renamed(rewrite_within(function, rule, entered), values)
-    return Settled(_without_idle(_with_subscripts(made, known) if known else made, touched, gone), gone)
+    made = renamed(rewrite_within(function, rule, entered, {*changed}), values)
+    made = _with_subscripts(made, known) if known else made
+    idle = {op: _without_idle(op, touched, gone) for op in made.body if op not in old}
+    if all(new == (op,) for op, new in idle.items()):
+        return Settled(made, gone)
+    return Settled(with_fields(made, body=tuple([new for op in made.body for new in idle.get(op, (op,))])), gone)
 
 
 def _chosen(op: affine.Min | affine.Max, context: Context, known: dict[Value, Affine]) -> Op | None:
@@ -160,8 +164,8 @@ def _with_subscripts(function: Func, known: Mapping[Value, Affine]) -> Func:
     return rewrite(made, lambda op: () if isinstance(op, affine.Apply) and op.result in unused else None)
 
 
-def _without_idle(function: Func, touched: Collection[Value], gone: dict[Value, Fate]) -> Func:
-    """The function without loops in which nothing is left; they are added to those that are gone."""
+def _without_idle(root: Op, touched: Collection[Value], gone: dict[Value, Fate]) -> Block:
+    """An operation without loops in which nothing is left; they are added to those that are gone."""
 
     def rule(op: Op) -> Block | None:
         if not isinstance(op, affine.For) or op.iv not in touched or op.body or op.results:
@@ -169,7 +173,7 @@ def _without_idle(function: Func, touched: Collection[Value], gone: dict[Value, 
         gone[op.iv] = "does nothing"
         return ()
 
-    return rewrite(function, rule)
+    return rewrite(Module((root,)), rule).body if roles(type(root)).regions else (root,)
 
 
 def _find_around(block: Iterable[Op], some: Collection[Op], found: set[Op]) -> bool:

@@ -4,11 +4,12 @@ import re
 
 import pytest
 
-from affdsl.cli.text import DIALECTS, KEPT_DIALECTS
+from affdsl.cli.text import DIALECTS
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.nesting import DEEPEST, TOO_DEEP
 from affdsl.ir.traverse import with_fields
+from affdsl.mlir.registry import OPERATIONS, OTHERS
 from affdsl.passes.pipeline.registry import BY_NAME, Pass
 from tests.cli.tools import mlir_opt
 
@@ -210,9 +211,30 @@ def test_operations_of_unknown_dialects_need_a_flag(cli):
     assert cli("opt", *allowed, text=UNKNOWN) == mlir_opt(*allowed, text=UNKNOWN)
 
 
+NAMED = """func.func @f(%A: memref<?xf32>, %n: index) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %s = affine.for %i = 0 to %n iter_args(%t = %zero) -> (f32) {
+    %v = affine.load %A[%i] : memref<?xf32>
+    %u = arith.addf %t, %v : f32
+    affine.yield %u : f32
+  }
+  return %s : f32
+}"""
+
+
+def test_values_are_called_as_mlir_opt_does_if_that_is_asked_for(cli):
+    assert cli("opt", "-", "--numbered", text=NAMED) == mlir_opt("-", text=NAMED)
+    assert "%zero" in cli("opt", "-", text=NAMED).out
+
+
+def test_operations_of_mlir_opts_own_tests_need_no_flag(cli):
+    text = 'func.func @f() { "test.foo"() : () -> () return }'
+    assert '"test.foo"() : () -> ()' in cli("opt", "-", text=text).out
+
+
 def test_the_dialects_that_are_kept_are_those_of_mlir_opt():
     theirs = mlir_opt("--show-dialects").out.strip().split(": ")[1].split(",")
-    assert KEPT_DIALECTS | set(DIALECTS) == {name for name in theirs if not name.startswith("test")}
+    assert {*DIALECTS, *OPERATIONS, *OTHERS} == {*theirs}
 
 
 def test_the_generic_form_is_that_of_mlir_opt(cli):

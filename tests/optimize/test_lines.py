@@ -1,4 +1,4 @@
-"""Loops over arrays of one dimension begin where a line of one does: right wherever that is, and only where it pays."""
+"""Recurrences along lines run several lines at once, in lanes, and do what they did."""
 
 from __future__ import annotations
 
@@ -6,110 +6,112 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.optimize.memory.lines import LEAST
-from tests.passes.transforms.placed import at
 
-N = af.symbols("N")
+M, N = af.symbols("M N")
 
 
 @af.kernel
-def updated(a: af.f64, x: af.f64[N], y: af.f64[N]):
-    with af.for_(1, N) as i:
-        y[i] += a * x[i - 1]
+def eliminated(A: af.f64[M, N], B: af.f64[M, N], C: af.f64[M, N]):
+    """Tridiagonal systems, one for each row: elimination forward, substitution back."""
+    with af.for_(M) as i:
+        B[i, 0] = 0.5
+        with af.for_(1, N) as j:
+            B[i, j] = 1.0 / (4.0 - B[i, j - 1])
+            C[i, j] = (A[i, j] + C[i, j - 1]) / (4.0 - B[i, j - 1])
+        with af.for_(1, N) as back:
+            j = N - 1 - back
+            C[i, j] = C[i, j] + B[i, j] * C[i, j + 1] * 0.25 - A[i, j]
 
 
 @af.kernel
-def clipped(x: af.u8[N], y: af.u8[N]):
-    with af.for_(N) as i, af.if_(x[i] > 9):
-        y[i] = x[i] // 2
+def smoothed(A: af.f32[M, N], B: af.f32[M, N]):
+    """A filter down each column, with what it remembers carried as values."""
+    with af.for_(N) as j:
+        start = (af.f32(0), af.f32(0))
+        with af.for_(M, iter_args=start) as (i, before, two_before):
+            now = 0.25 * A[i, j] + 0.5 * before + 0.125 * two_before
+            B[i, j] = now
+            af.yield_(now, before)
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512", "baseline"])
+def test_lines_run_in_lanes(target):
+    fast = eliminated.optimize(target, threads=1)
+    assert "iterations of i run at once, in lanes" in fast.explain()
+    assert "iter_args" in fast.mlir()
+    for m, n in ((0, 3), (1, 1), (8, 5), (19, 7)):
+        a, b, c = np.random.default_rng(1).normal(size=(3, m, n))
+        wanted, found = [a.copy(), b.copy(), c.copy()], [a.copy(), b.copy(), c.copy()]
+        eliminated.interpret(*wanted)
+        fast(*found)
+        assert all(x.tobytes() == y.tobytes() for x, y in zip(wanted, found, strict=True))
+
+
+def test_columns_of_a_filter_run_in_lanes():
+    fast = smoothed.optimize("avx2", threads=1)
+    assert "runs on vectors of 8" in fast.explain() or "8 iterations of j run at once, in lanes" in fast.explain()
+    for m, n in ((0, 3), (3, 0), (1, 1), (9, 23)):
+        a = np.random.default_rng(2).normal(size=(m, n)).astype("f4")
+        wanted, found = np.zeros_like(a), np.zeros_like(a)
+        smoothed.interpret(a, wanted)
+        fast(a, found)
+        assert wanted.tobytes() == found.tobytes()
 
 
 @af.kernel
-def total(x: af.i32[N], out: af.i32[1]):
-    with af.for_(N) as i:
-        out[0] += x[i]
+def along(A: af.f32[M, N], B: af.f32[M, N]):
+    """The same filter along each row: what it has just stored it loads again."""
+    with af.for_(M) as i:
+        start = (af.f32(0), af.f32(0))
+        with af.for_(N, iter_args=start) as (j, before, two_before):
+            B[i, j] = 0.25 * A[i, j] + 0.5 * before + 0.125 * two_before + A[i, j] * 0.0625
+            af.yield_(B[i, j], before)
 
 
 @af.kernel
-def greatest(x: af.f32[N], out: af.f32[1]):
-    with af.for_(2, N) as i:
-        out[0] = af.max(out[0], x[i])
+def down(A: af.f32[M, N], B: af.f32[M, N]):
+    """A filter down each column, with nothing between its loops."""
+    start = af.f32(0)
+    with af.for_(N) as j, af.for_(M, iter_args=start) as (i, before):
+        B[i, j] = 0.25 * A[i, j] + 0.5 * before
+        af.yield_(B[i, j])
 
 
-@af.kernel
-def running(x: af.i64[N], y: af.i64[N]):
-    s = af.var(af.i64(0))
-    with af.for_(N) as i:
-        s += x[i]
-        y[i] = s
+def test_columns_are_several_vectors_and_rows_as_many_lanes_as_are_put_together_well():
+    assert "16 iterations of j run at once, in lanes; 4 vectors" in down.optimize("avx512", threads=1).explain()
+    fast = along.optimize("avx512", threads=1)
+    assert "8 iterations of i run at once, in lanes" in fast.explain()
+    assert fast.mlir().count("vector.from_elements") == 1, "A, once; what was stored in B is there"
+    for kernel, made in ((along, fast), (down, down.optimize("avx2", threads=1))):
+        for m, n in ((0, 3), (3, 0), (1, 1), (9, 43)):
+            a = np.random.default_rng(3).normal(size=(m, n)).astype("f4")
+            wanted, found = np.zeros_like(a), np.zeros_like(a)
+            kernel.interpret(a, wanted)
+            made(a, found)
+            assert wanted.tobytes() == found.tobytes()
 
 
-@af.kernel
-def shifted(x: af.f32[N]):
-    with af.for_(N - 1) as i:
-        x[i] = x[i + 1]
-
-
-CASES = (
-    (updated, "f8 f8"),
-    (clipped, "u1 u1"),
-    (total, "i4 1"),
-    (greatest, "f4 1"),
-    (running, "i8 i8"),
-    (shifted, "f4"),
-)
-"""Kernels, with the types of their arrays: 1 for one element of the type before."""
-LENGTHS = ((0, 0), (0, 1), (3, 5), (LEAST, 0), (LEAST, 2), (LEAST + 1, 3), (2 * LEAST, 7))
-"""So many vectors, and elements behind them."""
-
-
-@pytest.mark.parametrize("target", ["avx512", "avx2"])
-@pytest.mark.parametrize(("kernel", "types"), CASES, ids=lambda each: getattr(each, "name", ""))
-def test_results_are_the_same_bits_wherever_arrays_lie(kernel, types, target):
-    fast = kernel.optimize(target, threads=1)
-    assert (", from where a line of " in fast.explain()) == (kernel not in (running, shifted))
-    random = np.random.default_rng(3)
-    element, *_ = types.split()
-    lanes = 64 // np.dtype(element).itemsize
-    for places in ((0, 0), (16, 16), (48, 8), (8, 40), (56, 24)):
-        for vectors, more in LENGTHS:
-            counts = [1 if type == "1" else vectors * lanes + more for type in types.split()]
-            given = [at(place, count, element) for place, count in zip(places, counts, strict=False)]
-            for array in given:
-                array[:] = random.integers(0, 100, array.size)
-            found, wanted = given, [array.copy() for array in given]
-            scalars = (1.25,) if kernel is updated else ()
-            kernel(*scalars, *wanted)
-            fast(*scalars, *found)
-            for a, b in zip(found, wanted, strict=True):
-                np.testing.assert_array_equal(a, b, strict=True)
-
-
-def test_sums_in_another_order_are_near_wherever_arrays_lie():
+def test_few_operations_for_many_lines_far_apart_are_not_put_into_lanes():
     @af.kernel
-    def dot(x: af.f64[N], y: af.f64[N], out: af.f64[1]):
-        with af.for_(N) as i:
-            out[0] += x[i] * y[i]
+    def summed(A: af.f64[M, N]):
+        with af.for_(M) as i, af.for_(1, N) as j:
+            A[i, j] = A[i, j] + A[i, j - 1]
 
-    for target in ("avx512", "avx2"):
-        fast = dot.optimize(target, threads=1, reassociate=True)
-        for place in (0, 16, 40):
-            for n in (0, 1, 500, 512, 520, 1025):
-                x, y, out = at(place, n, "f8"), at(place, n, "f8"), np.zeros(1)
-                x[:], y[:] = np.random.default_rng(n).normal(size=(2, n))
-                fast(x, y, out)
-                np.testing.assert_allclose(out[0], x @ y, rtol=1e-12, atol=1e-12)
+    assert "in lanes" not in summed.optimize("avx2", threads=1).explain()
 
 
-@pytest.mark.parametrize("target", ["baseline", "neon"])
-def test_registers_that_never_lie_in_two_lines_begin_where_they_did(target):
-    assert "line of" not in updated.optimize(target, threads=1).explain()
+def test_lines_that_hand_values_on_are_not_tried(monkeypatch):
+    """What a loop around a recurrence carries cannot be in lanes, so nothing is tried that would be refused."""
 
-
-def test_loops_that_run_seldom_begin_where_they_did():
     @af.kernel
-    def few(x: af.f64[500], y: af.f64[500]):
-        with af.for_(500) as i:
-            y[i] = x[i] + 1.0
+    def chained(A: af.i64[M, N], B: af.i64[M, N]):
+        with af.for_(M, iter_args=af.i64(1)) as (i, last):
+            with af.for_(1, N) as j:
+                A[i, j] = A[i, j - 1] * last + B[i, j]
+            af.yield_(last * A[i, N - 1])
 
-    assert "line of" not in few.optimize("avx512", threads=1).explain()
+    tried = []
+    vectorize = af.Schedule.vectorize
+    monkeypatch.setattr(af.Schedule, "vectorize", lambda s, *a, **k: (tried.append(a), vectorize(s, *a, **k))[1])
+    chained.optimize("avx2", threads=1)
+    assert "i" not in [loop for loop, *_ in tried]

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.targets.avx2 import AVX2
+from affdsl.optimize.fuse import row_strips
+from affdsl.optimize.options import Options
+from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.validation import validate
 from affdsl.passes.validation.execution import MOST_ITERATIONS
 from benchmarks.layers import attention
@@ -64,6 +68,17 @@ def matrices(t, d, e):
 
 
 SIZES = [(1, 1, 1), (3, 200, 1), (16, 64, 64), (17, 70, 61), (49, 48, 47), (5, 96, 50), (130, 33, 40), (33, 1, 120)]
+
+
+def test_strips_of_rows_with_products_are_made_in_each_run():
+    """What they compute is for longer runs; the steps alone take little time."""
+    with without_alternatives():
+        s, small, note = row_strips.take(af.Schedule(normed), Options(AVX2, threads=2, reassociate=True))
+    steps = str(s)
+    assert small.startswith("i_")
+    assert "its nests run as one, in strips of 16 rows, which threads share; products of " in note.done
+    assert 'parallel("i_strip")' in steps
+    assert steps.count("register_tile") or steps.count("vectorize(") > 1
 
 
 @pytest.mark.parametrize("target", some(["avx2", "avx512", "neon"], 1))

@@ -13,7 +13,7 @@ from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.memory import streaming_stores
 from affdsl.optimize.memory.streaming_stores import LINE
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, loop_called, names_in, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, loop_called, names_in, nests, roots_of
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops
@@ -107,11 +107,6 @@ def alike(s: Schedule) -> Schedule:
 def rolls(step: Step) -> bool:
     """Whether after a step rows wait for those before them."""
     return step.verb not in ("inline", "fuse") or any(value for _, value in step.options)
-
-
-def roots_of(s: Schedule) -> list[str]:
-    """The outermost loops, in the order of the text."""
-    return [row.names[0] for row in s.loops() if row.depth == 0]
 
 
 def made_for(s: Schedule) -> list[str]:

@@ -15,12 +15,11 @@ from affdsl.optimize.fuse.line_buffers import (
     is_row_by_row,
     made_for,
     past_the_caches,
-    roots_of,
     rows_at_once,
     rows_on_vectors,
     set_apart,
 )
-from affdsl.optimize.nests import names_in
+from affdsl.optimize.nests import names_in, roots_of
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.legality.proposals import Step

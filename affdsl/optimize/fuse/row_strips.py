@@ -7,8 +7,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note
-from affdsl.frozen import Frozen
-from affdsl.optimize.nests import Nest, names_in, nests_in, unfit_where_refused
+from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, roots_of, unfit_where_refused
 from affdsl.optimize.notes import of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import distribution
@@ -26,37 +25,17 @@ LEAST = 48
 """How large sizes are in the mean for which it pays to copy what all rows are multiplied with."""
 
 
-class Strips(Frozen):
-    """A schedule whose nests are one, in strips of rows, before any of them is made fast.
-
-    Attributes
-    ----------
-    schedule
-        The steps.
-    strip
-        The loop over strips.
-    small
-        The loop that runs where matrices are too small for that, for other recipes.
-    said
-        What was done.
-    """
-
-    schedule: Schedule
-    strip: str
-    small: str
-    said: Note
-
-
-def begin(s: Schedule, options: Options) -> Strips:
+def take(s: Schedule, options: Options) -> tuple[Schedule, str, Note]:
     """The schedule with nests over the same rows as one that goes through strips of them.
 
         for i, j: S[i, j] = sum of q[i, d] * k[j, d];  for i: S[i, :] = softmax of S[i, :];
         for i, d: out[i, d] = sum of S[i, j] * v[j, d]
 
     Each strip of rows is a product, the sums and what is made of them, and a product again, while the rows are in the
-    cache. Threads meet once. What all rows are multiplied with is copied to panels before: `finish` does that.
+    cache. Threads meet once. What all rows are multiplied with is copied to panels before.
 
-    Raises UnfitError where there are no two products, nothing sums up rows between them, or rows wait for each other;
+    It gives the loop that runs where matrices are too small for that, too, for other recipes, and what was done. Raises
+    UnfitError where there are no two products, nothing sums up rows between them, or rows wait for each other;
     for one thread, which has the rows in the second cache anyway; and where sums must be in order.
 
     References
@@ -80,30 +59,31 @@ def begin(s: Schedule, options: Options) -> Strips:
         copy(made).parallel(strip)
     if sum(map(_is_product, nests_in(made, strip))) < 2:
         raise UnfitError("there are no two products of matrices")
-    said = f"its nests run as one, in strips of {ROWS} rows, which threads share"
-    (note,) = only_for(large, [of(s, main, said)], "")
-    return Strips(made, strip, small, note)
-
-
-def finish(s: Schedule, begun: Strips, options: Options) -> tuple[Schedule, Note]:
-    """The schedule after all that is done with a strip is fast, and what was done. Raises UnfitError."""
-    alone, done = replace(options, threads=1), list[str]()
-    with unfit_where_refused():
-        for nest in nests_in(s, begun.strip):
-            if _is_product(nest):
-                s = _product(s, nest, begun.strip, alone)
-                done.append(nest.place)
-                continue
-            with suppress(UnfitError, IllegalTransform, ScheduleError):
-                s, _ = inner_loops.in_place(copy(s), nest, alone)
-        s = copy(s).parallel(begun.strip)
+    made, done = _made_fast(made, strip, replace(options, threads=1))
     products = f"products of {' and '.join(done)} are summed in registers, on copies in panels"
-    return s, replace(begun.said, done=f"{begun.said.done}; {products}")
+    said = f"its nests run as one, in strips of {ROWS} rows, which threads share; {products}"
+    (note,) = only_for(large, [of(s, main, said)], "")
+    return made, small, note
+
+
+def _made_fast(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:
+    """The schedule with all that is done with a strip made fast, and the places of its products. Raises UnfitError."""
+    done = list[str]()
+    with unfit_where_refused():
+        for name in [nest.name(nest.innermost) for nest in nests_in(s, strip)]:
+            nest = nest_called(s, name)  # as steps for those before it have left it
+            if nest is not None and _is_product(nest):
+                s = _product(s, nest, strip, options)
+                done.append(nest.place)
+            elif nest is not None:
+                with suppress(UnfitError, IllegalTransform, ScheduleError):
+                    s, _ = inner_loops.in_place(copy(s), nest, options)
+        return copy(s).parallel(strip), done
 
 
 def _roots(s: Schedule) -> list[str]:
     """The outermost loops, among them two that hold products, perhaps, and one that sums up rows. Raises UnfitError."""
-    roots = [row.names[0] for row in s.loops() if row.depth == 0]
+    roots = roots_of(s)
     depth = {row.names[0]: row.depth for row in s.loops()}
     deep = [max(depth[name] for name in names_in(s, root)) for root in roots]
     if sum(each >= 2 for each in deep) < 2 or 1 not in deep:

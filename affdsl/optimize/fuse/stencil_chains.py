@@ -9,7 +9,7 @@ from copy import copy
 from affdsl.ir.dialects import affine
 from affdsl.optimize.fuse import line_buffers, overlapped_tiles
 from affdsl.optimize.fuse.line_buffers import made_for, rolls
-from affdsl.optimize.nests import Nest, nests, updates
+from affdsl.optimize.nests import Nest, nests, roots_of, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector.inner_loops import is_sum
@@ -36,7 +36,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     parallelism, locality, and recomputation in image processing pipelines", PLDI 2013.
     """
     arrays = made_for(s)
-    if len([row for row in s.loops() if row.depth == 0]) < 2 or not arrays:
+    if len(roots_of(s)) < 2 or not arrays:
         raise UnfitError("it is no chain of nests")
     if any(row.is_parallel for row in s.loops()):
         raise UnfitError("its iterations run in parallel, as it is written")
@@ -86,7 +86,7 @@ def _side_by_side(s: Schedule) -> Schedule:
     made = copy(s)
     with suppress(IllegalTransform, ScheduleError):
         fusing_steps(made, until=rolls)
-    for root in [row.names[0] for row in made.loops() if row.depth == 0]:
+    for root in roots_of(made):
         for array in made_for(made):
             tried = copy(made)
             with suppress(IllegalTransform, ScheduleError):

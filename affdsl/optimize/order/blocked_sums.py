@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.optimize.footprint import longer_than
-from affdsl.optimize.nests import Nest, lanes_of, names_in, nest_called, nests
+from affdsl.optimize.nests import Nest, lanes_of, names_in, nest_called, nests_among
 from affdsl.optimize.options import Options
 from affdsl.optimize.order.blocks import in_blocks
 from affdsl.optimize.registers.matrix_products import is_tied
@@ -38,7 +38,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if not loops or not inner_loops.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
         raise UnfitError
     root = nest.names[loops[-1].iv]
-    if len(nests_of(s, names_in(s, root))) > 1:
+    if len(nests_among(s, names_in(s, root))) > 1:
         raise UnfitError  # what waits for what among several loops takes long to find out, and seldom helps
     in_lanes = _has_rows_in_lanes(nest, options)
     size = inner_loops.rows_at_once(options) if in_lanes else options.choices.strip_vectors * lanes_of(nest, options)
@@ -48,7 +48,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     made, strip = in_blocks(both, root, (), size, options.choices)
     inside = names_in(made, strip)
     at_once: list[str] = []
-    for name in [each.name(each.innermost) for each in nests_of(made, inside)]:
+    for name in [each.name(each.innermost) for each in nests_among(made, inside)]:
         found = nest_called(made, name)
         if found is None or _waits(found):  # or it ran once
             continue
@@ -89,8 +89,3 @@ def _waits(nest: Nest) -> bool:
     """Whether a sum goes over what its own strip makes, or no loop is left in a strip."""
     around = nest.loops[:-1]
     return not around or (inner_loops.is_sum(nest, nest.innermost) and is_tied(around[-1], nest.innermost))
-
-
-def nests_of(s: Schedule, loops: list[str]) -> list[Nest]:
-    """The nests whose innermost loops are among some."""
-    return [each for each in nests(s) if each.name(each.innermost) in loops]

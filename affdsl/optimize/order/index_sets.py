@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, FloorDiv, Product, Value, parts_of
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
-from affdsl.optimize.nests import counts_inside, names_in, nests
+from affdsl.optimize.nests import counts_inside, names_in, nests, roots_of
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
@@ -61,7 +61,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
     Griebl, Feautrier and Lengauer, "Index set splitting", IJPP 2000.
     """
     made, roots, said = copy(s), [root], list[str]()
-    others = {row.names[0] for row in s.loops() if row.depth == 0 and row.names[0] != root}
+    others = {*roots_of(s)} - {root}
     first_part: dict[str, str] = {}  # of each other part, as those of a loop are one loop
     tried: set[tuple[str, str]] = set()
 
@@ -89,7 +89,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
             continue
         new = [row for row in made.loops() if row.names[0] not in before]
         first_part |= {row.names[0]: first_part.get(name, name) for row in new if row.depth == before[name]}
-        roots = [row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] not in others]
+        roots = [each for each in roots_of(made) if each not in others]
         said.append(f"{first_part.get(name, name)} at {literal(at)}")
     if not said:
         raise UnfitError

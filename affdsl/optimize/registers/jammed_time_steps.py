@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import copy
+from itertools import product
 
 from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
@@ -29,48 +30,32 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if len(nest.band) < 3 or options.target.registers < 8:
         raise UnfitError
-    if options.threads > 1 and not nest.around:
-        with suppress(UnfitError):
-            return _in_tiles(s, nest, options)
-    steps = options.choices.jammed_steps
-    require_room(nest.innermost, steps)
     time, space = map(nest.name, nest.band[:2])
-    for skew in SKEWS:
+    steps, tile = options.choices.jammed_steps, (options.choices.sweep_steps, options.choices.sweep_rows)
+    on_threads = options.threads > 1 and not nest.around
+    for in_turn, skew in product((True, False) if on_threads else (False,), SKEWS):
         made = copy(s)
-        try:
+        if not in_turn:
+            require_room(nest.innermost, steps)
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
             if skew:
                 made.skew(time, space, skew)
-            made.unroll_jam(time, steps)
-        except (IllegalTransform, ScheduleError):
-            continue
-        with suppress(IllegalTransform, ScheduleError):
-            made.scalar_replace(nest.name(nest.innermost))
-        by = f", each {skew} row{'s' * (skew > 1)} behind the one before it" if skew else ""
-        return made, f"{steps} iterations of {time} run at once{by}"
+            made = in_tiles(made, (time, space), tile, steps) if in_turn else _jammed(made, nest, steps)
+            tiled = "tiled in time; tiles that do not wait for each other run on threads, and in them " * in_turn
+            behind = f", each {skew} row{'s' * (skew > 1)} behind the one before it" if skew else ""
+            return made, f"{tiled}{steps} iterations of {time} run at once{behind}"
     raise UnfitError("no skew makes it legal to run several of its time steps at once")
 
 
-def _in_tiles(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The same in tiles of time steps and rows, of which those that do not wait for each other run on threads.
+def _jammed(s: Schedule, nest: Nest, steps: int) -> Schedule:
+    """The schedule with some iterations of the outermost loop of a nest at once.
 
-    Raises UnfitError.
+    The one given is changed. Raises as steps do.
     """
-    time, space = map(nest.name, nest.band[:2])
-    choices = options.choices
-    for skew in SKEWS:
-        made = copy(s)
-        try:
-            if skew:
-                made.skew(time, space, skew)
-            made = in_tiles(made, (time, space), (choices.sweep_steps, choices.sweep_rows), choices.jammed_steps)
-        except (IllegalTransform, ScheduleError):
-            continue
-        by = f", each {skew} row{'s' * (skew > 1)} behind the one before it" if skew else ""
-        return made, (
-            f"tiled in time; tiles that do not wait for each other run on threads, and in them {choices.jammed_steps} "
-            f"iterations of {time} run at once{by}"
-        )
-    raise UnfitError("no skew makes it legal to tile its time steps")
+    s.unroll_jam(nest.name(nest.band[0]), steps)
+    with suppress(IllegalTransform, ScheduleError):
+        s.scalar_replace(nest.name(nest.innermost))
+    return s
 
 
 def in_tiles(s: Schedule, loops: tuple[str, str], sizes: tuple[int, int], steps: int) -> Schedule:

@@ -36,18 +36,25 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """
     sizes = longer_than(s, root, options.choices.block_rows) if _has_triangles(s, root) else None
     if sizes is not None:
-        with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
+        with suppress(UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
             both = copy(s).specialize(root, sizes)
             small = both.made[0].names[0]
             both, others = outer_loops.take_all(both, small, options, near=True)
-            if others:
-                made, notes = _apart(both, root, options)
-                if not notes:
-                    return _with_blocks(s, root, options)
-                in_blocks = of(s, root, f"in blocks of {options.choices.block_rows} rows")
-                return made, [*only_for(sizes, [in_blocks, *notes], ""), *for_smaller(others)]
-    made, notes = _apart(s, root, options)
-    return (made, notes) if notes else _with_blocks(s, root, options)
+            made, notes = _apart(both, root, options)
+            in_blocks = of(s, root, f"in blocks of {options.choices.block_rows} rows")
+            return made, [*only_for(sizes, [in_blocks, *notes], ""), *for_smaller(others)]
+    try:
+        return _apart(s, root, options)
+    except UnfitError:
+        return _with_blocks(s, root, options)
+
+
+def _three_deep(s: Schedule, root: str) -> list[str]:
+    """A loop and those inside of it, by name. Raises UnfitError where no three are one in the other."""
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        raise UnfitError("it holds no two loops, one in the other")
+    return inside
 
 
 def _has_triangles(s: Schedule, root: str) -> bool:
@@ -62,11 +69,11 @@ def _has_triangles(s: Schedule, root: str) -> bool:
 
 
 def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """A schedule where the loops inside of a loop are taken apart, if there is a product among what is left."""
-    apart = copy(s)
-    inside = names_in(s, root)
-    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
-        return s, []
+    """A schedule where the loops inside of a loop are taken apart, with a product among what is left.
+
+    Raises UnfitError.
+    """
+    apart, inside = copy(s), _three_deep(s, root)
     in_memory(apart, inside)
     notes: Notes = []
     with suppress(UnfitError):
@@ -94,7 +101,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
             except UnfitError:
                 rest.append(nest.name(nest.innermost))
     if not notes:
-        return s, []
+        raise UnfitError("no nest in it is a product of matrices")
     if on_threads:
         notes.insert(0, of(s, root, on_threads))
     for name in rest:
@@ -127,11 +134,8 @@ def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Sch
 
 
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a loop in blocks; no notes where these are no products."""
-    inside = names_in(s, root)
-    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
-        return s, []
-    rows = options.choices.block_rows
+    """The schedule with a loop in blocks, of which some are products. Raises UnfitError."""
+    inside, rows = _three_deep(s, root), options.choices.block_rows
     sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
     apart, large = copy(s), None
     with suppress(UnfitError):
@@ -140,8 +144,5 @@ def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
-    try:
-        made, notes = blocks.take(apart, root, options)
-    except UnfitError:
-        return s, []
+    made, notes = blocks.take(apart, root, options)
     return made, only_for(large, notes)

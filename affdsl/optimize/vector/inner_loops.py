@@ -10,7 +10,7 @@ from itertools import combinations
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IntegerType, VectorType
+from affdsl.ir.types import IntegerType, VectorType
 from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
 from affdsl.optimize.memory import aligned_stencils, streaming_stores
@@ -19,16 +19,17 @@ from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import (
     Nest,
     again_in,
-    bits_in_register,
     counts_inside,
     has_complex_numbers,
     is_lane_by_lane,
     is_recurrence,
     lane_by_lane,
+    lanes_for,
     lanes_of,
     loop_called,
     names_in,
     nests,
+    nests_among,
     on_vectors,
     require_quick_numbers,
     unfit_where_refused,
@@ -90,92 +91,121 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
 def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The same, with what stands in a nest left together; the schedule given is changed. Raises UnfitError."""
-    said: list[str] = []
+    nest, said = _in_best_order(s, nest, options)
+    made, done = _on_vectors(s, nest, options, is_moved=bool(said))
+    return made, "; ".join([*said, done])
+
+
+def _in_best_order(s: Schedule, nest: Nest, options: Options) -> tuple[Nest, list[str]]:
+    """Make the loop of a band innermost that moves in the smallest steps: the nest then, and what was done.
+
+    The schedule given is changed. Raises UnfitError where that is refused, and the sum that is innermost stays.
+    """
     counts = counts_inside(s, nest.loops[0])
     band = [each for each in nest.band if counts[each.iv].high not in range(FEW + 1)] or nest.band
-    loop = min(reversed(band), key=lambda each: cost(nest, each, options))
-    nest, before = sharing.unless_outermost(s, nest, loop, options), nest
-    loop = next((each for each in nest.band if each.iv is loop.iv), nest.innermost)  # one that runs once has gone
-    if nest is not before:
-        said.append(f"threads share chunks of {nest.name(loop)}")
-    name, outer = nest.name(loop), [nest.name(each) for each in nest.band if each is not loop]
-    if loop is not nest.innermost:
-        try:
-            s.permute((*outer, name))
-            said.append(f"{name} runs innermost")
-            nest = next((each for each in nests(s) if each.innermost.iv is loop.iv), nest)
-            outer = [nest.name(each) for each in nest.band if each.iv is not loop.iv]  # one that runs once has gone
-        except (IllegalTransform, ScheduleError) as error:
-            if is_sum(nest, nest.innermost):
-                raise UnfitError(in_one_line(error)) from None
-            loop = nest.innermost
-            name, outer = nest.name(loop), [nest.name(each) for each in nest.band[:-1]]
-    if is_sum(nest, loop):
-        s, done = _sums(s, nest, loop, options)
-        return s, "; ".join([*said, done])
-    if said and has_complex_numbers(nest):
-        return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
+    best = min(reversed(band), key=lambda each: cost(nest, each, options)).iv
+    nest, before = sharing.unless_outermost(s, nest, next(each for each in band if each.iv is best), options), nest
+    loop = next((each for each in nest.band if each.iv is best), nest.innermost)  # one that runs once has gone
+    said = [f"threads share chunks of {nest.name(loop)}"] * (nest is not before)
+    if loop is nest.innermost:
+        return nest, said
+    try:
+        s.permute([nest.name(each) for each in (*(each for each in nest.band if each is not loop), loop)])
+    except (IllegalTransform, ScheduleError) as error:
+        if is_sum(nest, nest.innermost):
+            raise UnfitError(in_one_line(error)) from None
+        return nest, said
+    said.append(f"{nest.name(loop)} runs innermost")
+    return next((each for each in nests(s) if each.innermost.iv is loop.iv), nest), said
+
+
+def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) -> tuple[Schedule, str]:
+    """The schedule with the innermost loop of a nest on vectors. Raises UnfitError.
+
+    Of the ways to do so the first one is taken that fits; the last fits all loops that vectors may run along.
+    """
+    if is_sum(nest, nest.innermost):
+        return _sums(s, nest, options)
+    if is_moved and has_complex_numbers(nest):
+        return s, "on vectors of complex numbers that the compiler of C makes"
+    lanes = _lanes(nest, options)
+    if is_mixed(nest):
+        with suppress(IllegalTransform, ScheduleError):
+            return _mixed(s, nest, lanes, options)
+    outer = nest.band[-2] if len(nest.band) > 1 else None
+    if outer is not None and _updates_under_conditions(nest, outer):
+        raise UnfitError(
+            f"conditions decide which elements an iteration of {nest.name(outer)} updates, and the next one waits for "
+            "these"
+        )
+    rows = 1 if outer is None else _at_once(nest, outer, options)
+    name = nest.name(nest.innermost)
+    if outer is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, outer):
+        with suppress(UnfitError):
+            return streaming_stores.take(s, nest, nest.name(outer), name, lanes, ways(options), options)
+    if not _waits_for_memory(nest, options):
+        with suppress(UnfitError):
+            return aligned_stencils.take(s, nest, name, lanes, options)
+    return _along_rows(s, nest, rows, lanes, options)
+
+
+def _lanes(nest: Nest, options: Options) -> int:
+    """How many iterations of the innermost loop run at once. Raises UnfitError where several do not pay."""
+    loop = nest.innermost
     if updates_by_data(loop):
         raise UnfitError("data decides which elements it updates: one lane would wait for the other")
     has_tables = options.target.has_tables and are_of_bytes(loop)
     if lookups(loop) and not has_tables:
-        raise UnfitError(f"{name} does nothing but look up small elements, one by one")
-    lanes = lanes_of(nest, options)
-    if not outer and not has_tables and any(isinstance(op, memref.Load) for op in loop.body):
-        lanes *= LOOKING_UP
-    if is_mixed(nest):
-        outside = outer or _names_around(nest)
-        if outside and adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
-            with suppress(IllegalTransform, ScheduleError):
-                s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
-                return s, "; ".join([*said, done])
+        raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
+    looks_up = not has_tables and any(isinstance(op, memref.Load) for op in loop.body)
+    return lanes_of(nest, options) * (LOOKING_UP if looks_up and len(nest.band) == 1 else 1)
+
+
+def _mixed(s: Schedule, nest: Nest, lanes: int, options: Options) -> tuple[Schedule, str]:
+    """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
+    name, outer = nest.name(nest.innermost), [*map(nest.name, nest.band[:-1])] or _names_around(nest)
+    if outer and adds_to_one_row(nest, outer[-1]) and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
-            lanes = _lanes_to_count(s, nest, options) or lanes
-            return _with_sums(s, name, lanes, options), "; ".join(
-                [*said, f"{name} sums up and runs on vectors of {lanes}"]
-            )
-    if outer and _updates_under_conditions(nest, outer[-1]):
-        raise UnfitError(
-            f"conditions decide which elements an iteration of {outer[-1]} updates, and the next one waits for these"
-        )
-    around = next((each for each in nest.band if outer and nest.name(each) == outer[-1]), None)
-    rows = _at_once(nest, around, options) if around is not None else 1
-    if around is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, around):
-        with suppress(UnfitError):
-            s, done = streaming_stores.take(s, nest, outer[-1], name, lanes, ways(options), options)
-            return s, "; ".join([*said, done])
-    if not _waits_for_memory(nest, options):
-        with suppress(UnfitError):
-            s, done = aligned_stencils.take(s, nest, name, lanes, options)
-            return s, "; ".join([*said, done])
-    written = copy(s)
-    s, begins = from_a_line(s, nest, name, options)
+            return _rows_in_lanes(s, outer[-1], name, lanes, options)
+    lanes = _lanes_to_count(s, nest, options) or lanes
+    made = copy(s).scalar_replace(name)
+    return on_vectors(
+        made, name, lanes, options.tail, reassociate=options.reassociate
+    ), f"{name} sums up and runs on vectors of {lanes}"
+
+
+def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options) -> tuple[Schedule, str]:
+    """The schedule with vectors of the innermost loop, and so many iterations of the one around it at once.
+
+    Raises UnfitError.
+    """
+    name = nest.name(nest.innermost)
+    made, begins = from_a_line(copy(s), nest, name, options)
     try:
-        s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
+        made.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
         with unfit_where_refused():
-            s.vectorize(name, lanes, tail=options.tail)
-    if is_lane_by_lane(s, name):
+            made.vectorize(name, lanes, tail=options.tail)
+    if is_lane_by_lane(made, name):
         raise UnfitError(lane_by_lane(nest, name))
-    if store_forwarding.waits(s, name):
+    if store_forwarding.waits(made, name):
         with suppress(UnfitError):
-            s, done = store_forwarding.take(written, name, lanes, options)
-            return s, "; ".join([*said, done])
-    said.append(f"{name} runs on vectors of {lanes}{begins}")
+            return store_forwarding.take(s, name, lanes, options)
+    said = [f"{name} runs on vectors of {lanes}{begins}"]
     if rows > 1:
         with suppress(IllegalTransform, ScheduleError):
-            s.unroll_jam(outer[-1], rows)
-            said.append(f"{rows} iterations of {outer[-1]} run at once")
-    with_shuffles = copy(s)
+            made.unroll_jam(nest.name(nest.band[-2]), rows)
+            said.append(f"{rows} iterations of {nest.name(nest.band[-2])} run at once")
+    with_shuffles = copy(made)
     if spliced(with_shuffles, name, options):
         if rows > 1 or not _waits_for_memory(nest, options):
             return with_shuffles, "; ".join([*said, "each element of a row is loaded once"])
         with suppress(IllegalTransform, ScheduleError):
-            s.unroll(name, AHEAD)
+            made.unroll(name, AHEAD)
             said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
-    return s, "; ".join(said)
+    return made, "; ".join(said)
 
 
 def _waits_for_memory(nest: Nest, options: Options) -> bool:
@@ -193,9 +223,9 @@ def _is_short(s: Schedule, name: str, lanes: int) -> bool:
     return lanes > 3 and most is not None and most < SHORT * lanes
 
 
-def _updates_under_conditions(nest: Nest, outer: str) -> bool:
+def _updates_under_conditions(nest: Nest, loop: affine.For) -> bool:
     """Whether all iterations of a loop around a nest update the same row where conditions in it hold."""
-    loop, read = loop_around(nest, outer), {a.buffer for a in nest.accesses if a.kind == "read"}
+    read = {a.buffer for a in nest.accesses if a.kind == "read"}
     conditional = [a for a in nest.accesses if a.kind == "write" and a.op not in nest.innermost.body]
     return any(a.buffer in read and nest.is_still(a, loop) for a in conditional)
 
@@ -233,9 +263,9 @@ def _has_short_vectors(s: Schedule, name: str) -> bool:
     return any(8 * (width_of(type) or LINE) < LINE for type in types)
 
 
-def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
+def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
-    name = nest.name(loop)
+    loop, name = nest.innermost, nest.name(nest.innermost)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     matrices = _matrices(nest, outer[-1], options) if outer else 0
     counting, in_any_order = _lanes_to_count(s, nest, options), options.reassociate or _needs_no_order(s, nest)
@@ -309,9 +339,7 @@ def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
     if loop is None or not loop.results or not all_count(loop):
         return 0
     moving = [a for a in nest.accesses if not nest.is_still(a, nest.innermost)]
-    types = [a.buffer.type.element for a in moving]
-    bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
-    return options.target.lanes(max(bits)) if bits else 0
+    return lanes_for((a.buffer.type.element for a in moving), options)
 
 
 def _sums_integers(nest: Nest, loop: affine.For) -> bool:
@@ -356,7 +384,7 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     inside, loop = names_in(s, outer)[1:], loop_called(s, outer)
     if loop is None or is_large(loop):
         return False
-    return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
+    return inside == [name] or all(have_elements_in_common(nest, outer) for nest in nests_among(s, inside))
 
 
 def _matrices(nest: Nest, outer: str, options: Options) -> int:
@@ -392,13 +420,6 @@ def loop_around(nest: Nest, name: str) -> affine.For:
     return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
-def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
-    """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
-    made = copy(s)
-    made.scalar_replace(name)
-    return on_vectors(made, name, lanes, options.tail, reassociate=options.reassociate)
-
-
 def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
 
@@ -420,9 +441,8 @@ def rows_at_once(options: Options) -> int:
 
 def _sums_up(s: Schedule, name: str) -> bool:
     """Whether a loop of a schedule is an innermost one that makes a sum."""
-    return any(
-        _may_sum_up(nest.innermost) and (is_sum(nest, nest.innermost) or is_mixed(nest)) for nest in _among(s, [name])
-    )
+    found = (nest for nest in nests_among(s, [name]) if _may_sum_up(nest.innermost))
+    return any(is_sum(nest, nest.innermost) or is_mixed(nest) for nest in found)
 
 
 def _may_sum_up(loop: affine.For) -> bool:
@@ -431,11 +451,6 @@ def _may_sum_up(loop: affine.For) -> bool:
     return bool(loop.results) or any(
         isinstance(op, memref.Store) or all(loop.iv not in each.values() for each in op.index) for op in stores
     )
-
-
-def _among(s: Schedule, loops: list[str]) -> list[Nest]:
-    """The nests whose innermost loops are among some."""
-    return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
 
 
 def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:

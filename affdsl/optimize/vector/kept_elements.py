@@ -9,7 +9,7 @@ from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.ir.dialects import vector
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
-from affdsl.optimize.nests import Nest, bits_in_register, loop_called, nest_called, require_loop, unfit_where_refused
+from affdsl.optimize.nests import Nest, lanes_of, loop_called, nest_called, require_loop, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.transforms.vectorize import keeps_elements
@@ -36,11 +36,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError
     if not keeps_elements(alone(way_to(made.function, {loop.iv})), loop.iv, made.module):
         raise UnfitError
-    types = [each.buffer.type.element for each in again.accesses]
-    bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
-    lanes = options.target.lanes(max(bits)) if bits and len(bits) == len(types) else 1
-    if lanes < 2:
-        raise UnfitError("a register has no two of its numbers")
+    lanes = lanes_of(again, options)
     with unfit_where_refused():
         made.vectorize(name, lanes, tail=options.tail)
     stores = [op for op in walk(require_loop(made, name)) if isinstance(op, vector.CompressStore)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import copy
-from functools import partial
 from itertools import permutations
 
 from affdsl.ir.core import Lanewise, Op
@@ -16,7 +15,7 @@ from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import Nest, lanes_of, nests, nests_in, on_vectors
 from affdsl.optimize.notes import Notes, of
 from affdsl.optimize.options import Options
-from affdsl.optimize.size import is_long
+from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, scalar_expansion
 from affdsl.schedule.loops import ScheduleError
@@ -67,15 +66,16 @@ def take(s: Schedule, root: str, options: Options, *, near: bool = False) -> tup
 
 
 def take_all(s: Schedule, root: str, options: Options, *, near: bool = False) -> tuple[Schedule, Notes]:
-    """The schedule with a loop around others on vectors; no notes where that does not pay."""
-    for recipe in (partial(take, near=near), scalar_expansion.take):
-        with suppress(UnfitError):
-            made, said = recipe(s, root, options)
-            break
-    else:
-        return s, []
+    """The schedule with a loop around others on vectors, and what was done. Raises UnfitError."""
+    try:
+        made, said = take(s, root, options, near=near)
+    except UnfitError as why:
+        try:
+            made, said = scalar_expansion.take(s, root, options)
+        except UnfitError:
+            raise why from None
     if is_long(made, s):
-        return s, []
+        raise UnfitError(f"its code would be longer by more than {MOST_MORE} operations")
     notes = [of(s, root, said)]
     for name in [nest.name(nest.innermost) for nest in nests_in(s, root)]:
         made, others, _ = first_that_fits(

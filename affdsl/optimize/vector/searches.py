@@ -6,8 +6,7 @@ from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IntegerType
-from affdsl.optimize.nests import Nest, bits_in_register, counts_inside, is_lane_by_lane
+from affdsl.optimize.nests import Nest, counts_inside, is_lane_by_lane, lanes_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.transforms.vectorize.searches import VECTORS
@@ -37,9 +36,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
 def _lanes(nest: Nest, options: Options) -> int:
     """How many of the widest numbers that the loop looks at a register has. Raises UnfitError where that is one."""
-    types = [op.result.type for op in walk(nest.innermost) if isinstance(op, affine.Load) and op.index]
-    bits = [bits_in_register(type) for type in types if isinstance(type, FloatType | IntegerType)]
-    lanes = options.target.lanes(max(bits)) if bits else 1
-    if lanes < 2 or len(bits) != len(types):
+    loads = (op for op in walk(nest.innermost) if isinstance(op, affine.Load) and op.index)
+    lanes = lanes_for((op.result.type for op in loads), options)
+    if lanes < 2:
         raise UnfitError("a register has no two of the numbers that it looks through")
     return lanes

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
+from affdsl.ir.dialects.arith import Constant
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
@@ -14,6 +15,8 @@ from affdsl.ir.traverse import walk
 T = TypeVar("T")
 _SPELLING = frozenset(("location", "written", "ends"))
 """The fields of operations that say nothing of what is computed."""
+_TELLING = (0.0, 1.0)
+"""The floats of which a proof knows something, as that adding them changes nothing."""
 
 
 class Form(Frozen):
@@ -22,7 +25,8 @@ class Form(Frozen):
     Attributes
     ----------
     key
-        Equal for functions that are alike.
+        Equal for functions that are alike. Their constants may be other floats, if the same ones are equal in each:
+        nothing is made of such a number but a claim that two are the same.
     values
         All of its values, in an order that is the same in functions that are alike.
 
@@ -43,6 +47,7 @@ class Form(Frozen):
 def form_of(function: Func) -> Form:
     """The form of a function."""
     numbers: dict[Value, int] = {}
+    floats: dict[str, int] = {}
 
     def parts(part: object) -> object:
         match part:
@@ -68,7 +73,13 @@ def form_of(function: Func) -> Form:
                 return repr(part)  # of which there are two zeros
         return part
 
-    key = tuple([(type(op), *[parts(getattr(op, name)) for name in _fields(type(op))]) for op in walk(function)])
+    def field(op: Op, name: str) -> object:
+        part = getattr(op, name)
+        if name == "value" and isinstance(op, Constant) and isinstance(part, float) and part not in _TELLING:
+            return "float", floats.setdefault(repr(part), len(floats))
+        return parts(part)
+
+    key = tuple([(type(op), *[field(op, name) for name in _fields(type(op))]) for op in walk(function)])
     return Form(key, tuple(numbers))
 
 

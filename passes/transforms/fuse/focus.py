@@ -9,7 +9,7 @@ for each iteration; and what is stored there, but comes from elsewhere, is read 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from affdsl.frozen import Frozen, FrozenValue
@@ -111,6 +111,10 @@ class Outline:
         self.with_reasons = with_reasons
         self._touched: dict[Op, Touched] = {}
         self._current: Func | None = None
+        self._places: dict[Op, int] = {}
+        self._seen: set[Op] = set()
+        self._makers: dict[Value, Op] = {}
+        self._mentioning: dict[Value, list[Op]] = {}
         self._focuses: dict[tuple[Op, Op], Focus | None] = {}
         self._slices: Memory[tuple[Slice, tuple[PrivateBuffer, ...]]] = Memory()
         self._answers: Memory[Answer] = Memory()
@@ -140,23 +144,44 @@ class Outline:
             frozenset(reads & around), frozenset(writes & around), frozenset(around), frozenset(op.defines())
         )
 
+    def _enter(self, function: Func) -> None:
+        """Make a function the one that is looked at; of one like the last one only the operations that are new."""
+        if function is self._current:
+            return
+        self._current, self._focuses = function, {}
+        self._places = {op: place for place, op in enumerate(function.body)}
+        for op in function.body:
+            if op in self._seen:
+                continue
+            self._seen.add(op)
+            touched = self.touched(op)
+            self._makers.update(dict.fromkeys(touched.defines, op))
+            for v in touched.mentions:
+                self._mentioning.setdefault(v, []).append(op)
+
+    def _with(self, values: Iterable[Value]) -> list[Op]:
+        """The operations of the body that mention some values, in order."""
+        found = {op for v in values for op in self._mentioning.get(v, ()) if op in self._places}
+        return sorted(found, key=self._places.__getitem__)
+
     def sources(self, function: Func, sink: Op) -> list[Op]:
         """The operations before one that may store what it loads, the last ones first."""
-        loaded = self.touched(sink).reads
-        before = function.body[: function.body.index(sink)]
+        self._enter(function)
+        loaded, last = self.touched(sink).reads, self._places[sink]
+        before = [op for op in self._with(loaded) if self._places[op] < last]
         return [op for op in reversed(before) if self.touched(op).writes & loaded]
 
     def siblings(self, function: Func, sink: Op) -> list[Op]:
         """The loops that load from a buffer that one loads from, the last ones first."""
+        self._enter(function)
         loaded = self.touched(sink).reads
-        loops = [op for op in reversed(function.body) if isinstance(op, affine.For | affine.Parallel)]
+        loops = [op for op in reversed(self._with(loaded)) if isinstance(op, affine.For | affine.Parallel)]
         return [op for op in loops if op is not sink and self.touched(op).reads & loaded]
 
     def focus(self, function: Func, source: Op, sink: Op) -> Focus | None:
         """Two operations, those between them that may have to stay behind one of them, and those that use what the
         first one stores; None where these are many, so that one graph of the whole function serves better."""
-        if function is not self._current:
-            self._current, self._focuses = function, {}
+        self._enter(function)
         if (source, sink) not in self._focuses:
             self._focuses[source, sink] = self._new(function, source, sink)
         return self._focuses[source, sink]
@@ -175,11 +200,12 @@ class Outline:
     def _nodes(self, function: Func, source: Op, sink: Op) -> list[Op]:
         """The operations that bear on what becomes of two."""
         body = function.body
-        first, last = sorted((body.index(source), body.index(sink)))
+        first, last = sorted((self._places[source], self._places[sink]))
         between = body[first + 1 : last]
         stored = self.touched(source).writes
         kept = {source, sink, *self._reached(between, source), *self._reached(between[::-1], sink)}
-        return [op for op in body if op in kept or (not op.is_terminator and self.touched(op).mentions & stored)]
+        kept.update(op for op in self._with(stored) if not op.is_terminator)
+        return sorted(kept, key=self._places.__getitem__)
 
     def _reached(self, ops: Block, start: Op) -> list[Op]:
         """The operations that are tied to one, or to one that is."""
@@ -194,12 +220,13 @@ class Outline:
 
         What others of the whole function have to do with is returned, or given, so that all that is left in it counts.
         """
-        makers = {v: op for op in function.body for v in self.touched(op).defines}
         kept, given = set(nodes), dict[Value, None]()
         waiting = [v for op in nodes for v in self.touched(small.get(op, op)).mentions]
         while waiting:
             value = waiting.pop()
-            maker = makers.get(value)
+            maker = self._makers.get(value)
+            if maker not in self._places:
+                maker = None
             if maker in kept or value in arrays:
                 continue
             if maker is not None and (isinstance(maker, memref.Allocation) or is_pure(maker)):
@@ -208,9 +235,9 @@ class Outline:
             else:
                 given[value] = None
         made = {op.result for op in kept if isinstance(op, memref.Allocation)}
-        used = frozenset[Value]().union(*(self.touched(op).mentions & made for op in function.body if op not in kept))
-        left = tuple([v for v in makers if v in used])
-        body = tuple([small.get(op, op) for op in function.body if op in kept])
+        makers = sorted(kept, key=self._places.__getitem__)
+        left = tuple([v for op in makers for v in op.defines() if v in made and not kept.issuperset(self._with((v,)))])
+        body = tuple([small.get(op, op) for op in makers])
         args, shapes = self._arguments(function, given)
         return with_fields(
             function, args=(*args, *arrays), body=(*body, Return(left)),

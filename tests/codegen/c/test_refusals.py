@@ -3,6 +3,8 @@
 import ctypes
 import platform
 import subprocess
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +168,60 @@ def test_wider_floats_are_refused(level, tmp_path):
 def test_gcc_is_told_so_for_calls():
     gcc = toolchain.Compiler(require("gcc"), (), "", "gcc", has_openmp=False, has_native=False)
     assert "-fexcess-precision=fast" in toolchain.jit_flags(gcc)
+
+
+USER = """\
+#include <stdio.h>
+#include "some.h"
+
+int main(void)
+{
+    float x[40];
+    for (int k = 0; k < 40; ++k)
+        x[k] = (float)k;
+    twice(40, x);
+    printf("TARGET%g %g\\n", (double)x[1], (double)x[39]);
+    return 0;
+}
+"""
+
+
+def used(folder, bits, target=""):
+    """What a program writes that is linked with the shared library of a folder, on a machine with SVE of some bits."""
+    text = USER.replace("TARGET", "%s ").replace('\\n",', f'\\n", {target},') if target else USER.replace("TARGET", "")
+    (folder / "main.c").write_text(text)
+    compiler = Path(require("aarch64-linux-gnu-gcc"))
+    subprocess.run([compiler, "main.c", "-L.", "-lsome", "-Wl,-rpath,.", "-o", "main"], cwd=folder, check=True)
+    system = str(compiler.parents[1] / "aarch64-linux-gnu")
+    command = [require(SVE[bits][0]), *SVE[bits][1:], "-L", system, "./main"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def built(tmp_path, monkeypatch, flags, **options):
+    """A library of a compiler that was told a length of registers."""
+    monkeypatch.setenv("CC", f"{require('aarch64-linux-gnu-gcc')} {flags}")
+    monkeypatch.delenv("AFFDSL_CC", raising=False)
+    af.build(twice, tmp_path, name="some", openmp=False, **options)
+    return tmp_path
+
+
+def test_a_library_for_another_length_ends_the_process_and_its_wheel_does_not(tmp_path, monkeypatch):
+    folder = built(tmp_path, monkeypatch, "-march=armv8.2-a+sve -msve-vector-bits=256", python=True)
+    right, wrong = used(folder, 256), used(folder, 512)
+    assert (right.returncode, right.stdout) == (0, "2 78\n")
+    assert "some was compiled for vector registers of 256 bits, and those here have 512\n" in wrong.stderr
+    assert (wrong.returncode != 0, wrong.stdout) == (True, "")
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".so")]
+        shared = archive.read(name)
+    asked, said = MISFIT.encode() + b"\0", b"was compiled for vector registers of"
+    assert (asked in shared, said in shared) == (True, False)
+    own = (folder / "libsome.so").read_bytes()
+    assert (asked in own, said in own) == (False, True)
+
+
+def test_of_several_targets_one_whose_length_fits_is_taken(tmp_path, monkeypatch):
+    folder = built(tmp_path, monkeypatch, "-msve-vector-bits=256", targets=["sve", "neon"])
+    said = {bits: used(folder, bits, "some_target()").stdout for bits in SVE}
+    assert said == {128: "neon 2 78\n", 256: "sve 2 78\n", 512: "neon 2 78\n"}

@@ -15,6 +15,7 @@ from affdsl.passes.mlir_opt import affine_loop_fusion as pass_
 from affdsl.passes.mlir_opt.affine_loop_fusion import affine_loop_fusion, explained
 from affdsl.passes.transforms.fuse.alike import Memory, form_of
 from affdsl.passes.transforms.fuse.focus import outline_of
+from affdsl.passes.transforms.fuse.window import Window
 from benchmarks.chains import chain
 from tests.effort import TRIES_ALL
 from tests.passes.mlir_opt import fusion
@@ -184,3 +185,33 @@ def test_what_is_explained_of_alike_nests_is_said_of_each():
     said = "\n".join(explained(parse(chain("own memrefs", 5))))
     for k in range(1, 4):
         assert f"what was in A{k} stands for what was in A{k - 1}" in said
+
+
+TWO = """func.func @f(%A: memref<9xf32>) {
+  %a = arith.constant ONE : f32
+  %b = arith.constant OTHER : f32
+  affine.store %a, %A[0] : memref<9xf32>
+  affine.store %b, %A[1] : memref<9xf32>
+  return
+}"""
+
+
+def test_functions_are_alike_whose_constants_are_equal_where_those_of_the_other_are():
+    def key(one: str, other: str) -> object:
+        return form_of(parse(TWO.replace("ONE", one).replace("OTHER", other)).functions[0]).key
+
+    assert key("2.5", "3.0") == key("7.0", "-3.0")
+    assert key("2.5", "2.5") == key("7.0", "7.0") != key("7.0", "8.0")
+    assert key("0.0", "3.0") != key("2.5", "3.0"), "what is added may be nothing"
+    assert key("0.0", "3.0") != key("-0.0", "3.0")
+    assert key("1.0", "3.0") != key("2.5", "3.0")
+
+
+def test_nests_that_add_different_constants_are_proved_once(monkeypatch):
+    module = parse(chain("constants", 5))
+    assert_same(monkeypatch, module)
+    proved: list[object] = []
+    compared = Window.compared
+    monkeypatch.setattr(Window, "compared", lambda *given: proved.append(given) or compared(*given))
+    affine_loop_fusion(module)
+    assert len(proved) == 2, "the first fusion, of two nests as they were, and the second, of which others are like"
