@@ -13,7 +13,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.parts import neutral
 from affdsl.ir.traverse import map_blocks, users, walk, with_fields
-from affdsl.ir.types import INDEX, FloatType, IntegerType, MemRefType
+from affdsl.ir.types import INDEX, ElementType, FloatType, IntegerType, MemRefType
+from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.combining import COMBINERS
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import may_do_anything
@@ -21,6 +22,8 @@ from affdsl.passes.analysis.reduction import ROUNDED
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.transforms.loops.nests import replaced
 
+LINES = 1024
+"""How many bits two lines of the cache have."""
 IN_A_ROW = 8192
 """How many iterations a part takes in a row: they may read what lies side by side."""
 DEEPEST = 6
@@ -96,16 +99,19 @@ def in_private_copies(function: Func, loop: affine.For, updated: Updated, parts:
         for k: copies[part, k] = 0
         for row = 8192 * part to n step 8192 * parts: for i = row to min(n, row + 8192): copies[part, x[i]] += 1
     for part, for k: h[k] += copies[part, k]
+
+    Copies of one dimension take whole lines of the cache, two at a time, as processors load them: two threads that
+    update elements in one line would wait for each other.
     """
     at, hint = loop.location, loop.iv.hint
     type = updated.array.type
     assert isinstance(type, MemRefType)
-    sizes = [Value(INDEX) for e in updated.shape if not e.is_constant]
-    dims = tuple(e.constant if e.is_constant else None for e in updated.shape)
+    shape = _in_lines(updated.shape, type.element)
+    sizes = [Value(INDEX) for e in shape if not e.is_constant]
+    dims = tuple(e.constant if e.is_constant else None for e in shape)
     copies = Value(MemRefType((parts, *dims), type.element), f"{updated.array.hint or 'array'}_copies", at)
     made: list[Op] = [
-        affine.Apply(v, e, location=at)
-        for v, e in zip(sizes, (e for e in updated.shape if not e.is_constant), strict=True)
+        affine.Apply(v, e, location=at) for v, e in zip(sizes, (e for e in shape if not e.is_constant), strict=True)
     ]
     made.append(memref.Alloc(copies, tuple(sizes), location=at))
     part, row = Value(INDEX, f"{hint}_part", at), Value(INDEX, f"{hint}_row", at)
@@ -137,6 +143,15 @@ def in_private_copies(function: Func, loop: affine.For, updated: Updated, parts:
     made.append(affine.For(each, (Affine(),), (Affine.of(parts),), (total,), 1, location=at))
     made.append(memref.Dealloc(copies, location=at))
     return replaced(function, loop, *made)
+
+
+def _in_lines(shape: Sequence[Affine], element: ElementType) -> tuple[Affine, ...]:
+    """How long a copy is in memory: that of one dimension so that no other one is in the same lines."""
+    (last, *_), bits = shape, width_of(element)
+    if len(shape) > 1 or not bits or bits > LINES or LINES % bits:
+        return tuple(shape)
+    elements = LINES // bits
+    return (last.ceildiv(elements) * elements,)
 
 
 def _over(
