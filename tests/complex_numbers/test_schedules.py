@@ -112,7 +112,7 @@ def test_a_loop_on_vectors_may_read_a_complex_number_that_stays():
 
 
 OPTIMIZED = {
-    "gemm": "runs innermost, on vectors of complex numbers that the compiler of C makes",
+    "gemm": "runs innermost; on vectors of complex numbers that the compiler of C makes",
     "horner": "8 iterations of i run at once",
     "dft": "its functions of the C library take longer than one addition waits for another",
     "spectrum": "as written: its numbers are complex, and lanes of vectors are real: the compiler of C makes",

@@ -91,7 +91,7 @@ def _done(block: Block, name: str, namespace: dict[str, object], missing: list[s
         with contextlib.redirect_stdout(out):
             exec(compile("\n" * block.line + block.code, name, "exec"), namespace)
         return out.getvalue()
-    lines = block.code.replace("\\\n", " ").splitlines()
+    lines = [*_commands(block.code)]
     words = {word for line in lines for word in _tools(line)}
     needed = sorted(word for word in words if not (word in OURS or "/" in word or shutil.which(word)))
     if "-fopenmp" in block.code and not identify(find_compiler()).has_openmp:
@@ -105,9 +105,15 @@ def _done(block: Block, name: str, namespace: dict[str, object], missing: list[s
 OURS = ("affdsl", "python", "cc")
 
 
-def _tools(line: str) -> Iterator[str]:
-    """The programs of a command line."""
-    for part in re.split(r"\||&&", line):
+def _commands(code: str) -> Iterator[str]:
+    """The commands of a block, each with the text that it is handed up to END."""
+    for command in re.finditer(r".*<<'END'\n(?:.*\n)*?END$|.+", code.replace("\\\n", " "), re.M):
+        yield command[0]
+
+
+def _tools(command: str) -> Iterator[str]:
+    """The programs of a command."""
+    for part in re.split(r"\||&&", command.splitlines()[0]):
         yield next(word for word in shlex.split(part) if not re.match(r"\w+=", word))
 
 

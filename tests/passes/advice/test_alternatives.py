@@ -57,7 +57,7 @@ def test_each_verb_is_a_primitive(verb):
         "fold": (other, 0, 1), "pad": (other, 0, 1), "compute_at": (f.args[0], other), "fuse": (other, other),
         "precompute": (f.args[0], other), "load_ahead": (f.args[0], other), "prefetch": (f.args[0], other, other),
         "align": (f.args[0], other, 16), "displace": (other, other), "stream": (f.args[0], other, 0),
-        "specialize": (other, ()), "slp": (other, 2),
+        "specialize": (other, ()), "slp": (other, 2), "locate": (other, 2),
     }  # fmt: skip
     reasons = r"has no|no affine.for|no loop|is no induction variable|does not make other"
     with pytest.raises((IllegalTransform, ValueError), match=reasons):

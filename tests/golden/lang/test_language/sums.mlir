@@ -1,15 +1,32 @@
+#map = affine_map<(d0) -> (d0 + 1)>
+#map1 = affine_map<()[s0, s1] -> (s0, s1)>
 module {
   func.func @sums(%M: index, %N: index, %A: memref<?x?xf64> {affdsl.shape = affine_map<()[M, N] -> (M, N)>}) -> (f64, f64) {
-    %0, %m, %1 = affine.parallel (%i, %j) = (1, 0) to (%M, min(%N, %M)) step (1, 2) reduce ("addf", "maximumf", "andi") -> (f64, f64, i1) {
-      %2 = affine.load %A[%i, %j] : memref<?x?xf64>
-      %3 = affine.load %A[%i, %j] : memref<?x?xf64>
-      %4 = arith.bitcast %2 : f64 to i64
-      %c-9223372036854775808_i64 = arith.constant -9223372036854775808 : i64
-      %5 = arith.cmpi eq, %4, %c-9223372036854775808_i64 : i64
-      affine.yield %2, %3, %5 : f64, f64, i1
+    %s = arith.constant -0.000000e+00 : f64
+    %m = arith.constant 0xFFF0000000000000 : f64
+    %s_parts = memref.alloca() : memref<64xf64>
+    %m_parts = memref.alloca() : memref<64xf64>
+    affine.parallel (%i_part) = (0) to (64) {
+      %s_0, %m_0 = affine.for %i = #map(%i_part) to %M step 64 iter_args(%s_1 = %s, %m_1 = %m) -> (f64, f64) {
+        %s_2, %m_2 = affine.for %j = 0 to min #map1()[%N, %M] step 2 iter_args(%s_3 = %s_1, %m_3 = %m_1) -> (f64, f64) {
+          %0 = affine.load %A[%i, %j] : memref<?x?xf64>
+          %1 = affine.load %A[%i, %j] : memref<?x?xf64>
+          %s_4 = arith.addf %s_3, %0 : f64
+          %m_4 = arith.maximumf %m_3, %1 : f64
+          affine.yield %s_4, %m_4 : f64, f64
+        }
+        affine.yield %s_2, %m_2 : f64, f64
+      }
+      affine.store %s_0, %s_parts[%i_part] : memref<64xf64>
+      affine.store %m_0, %m_parts[%i_part] : memref<64xf64>
     }
-    %cst = arith.constant -0.000000e+00 : f64
-    %s = arith.select %1, %cst, %0 : f64
-    return %s, %m : f64, f64
+    %s_0, %m_0 = affine.for %i_part = 0 to 64 iter_args(%s_1 = %s, %m_1 = %m) -> (f64, f64) {
+      %s_2 = affine.load %s_parts[%i_part] : memref<64xf64>
+      %m_2 = affine.load %m_parts[%i_part] : memref<64xf64>
+      %s_3 = arith.addf %s_1, %s_2 : f64
+      %m_3 = arith.maximumf %m_1, %m_2 : f64
+      affine.yield %s_3, %m_3 : f64, f64
+    }
+    return %s_0, %m_0 : f64, f64
   }
 }
