@@ -26,6 +26,7 @@ from affdsl.ir.types import (
     I1,
     I64,
     INDEX,
+    ComplexType,
     FloatType,
     IntegerType,
     MemRefType,
@@ -157,8 +158,10 @@ def _extreme(step: _Step, op: arith.Binary) -> None:
     if _decides(step.known.get(b), largest):
         step.select(step.compare(f"u{above}", a, b), a, b)
     else:
-        width = IntegerType(element_of(a.type).width)  # type: ignore[union-attr]
-        first, second = (step.cast("bitcast", v, _with(v.type, width)) for v in (a, b))
+        element = element_of(a.type)
+        assert isinstance(element, FloatType), "the verifier has seen to that"
+        bits_of = _with(a.type, IntegerType(element.width))
+        first, second = (step.cast("bitcast", v, bits_of) for v in (a, b))
         zero = step.cast("bitcast", step.binary(bits, first, second), a.type)
         unordered = step.select(step.compare("oeq", a, b), zero, step.binary("addf", a, b))
         ordered = step.select(step.compare(f"o{below}", a, b), b, unordered)
@@ -319,7 +322,8 @@ def _call_one(step: _Step, kind: str, x: Value) -> Value:
 
 
 def _conjugate(step: _Step, op: complex_.Unary) -> None:
-    part = op.operand.type.part  # type: ignore[union-attr]
+    assert isinstance(op.operand.type, ComplexType), "the verifier has seen to that"
+    part = op.operand.type.part
     real, imaginary = (step.made(complex_.Part, part, kind, op.operand) for kind in ("re", "im"))
     step.made(complex_.Create, op.result.type, real, step.made(arith.Negate, part, imaginary))
     step.give(op.result)
@@ -455,5 +459,7 @@ _FLOATS = frozenset(("maximumf", "minimumf", "maxnumf", "minnumf"))
 
 def _is_told_more(op: memref.SubView) -> bool:
     """Whether the type knows an offset that is 0 times a stride which is not known."""
-    layout, of = op.result.type.layout, strided(op.source.type)  # type: ignore[union-attr, arg-type]
+    assert isinstance(op.result.type, MemRefType), "the verifier has seen to that"
+    assert isinstance(op.source.type, MemRefType), "the verifier has seen to that"
+    layout, of = op.result.type.layout, strided(op.source.type)
     return isinstance(layout, StridedLayout) and layout.offset is not None and of is not None and None in of.strides

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 import affdsl as af
+from examples.cholesky import cholesky
 
 K, M, N, NNZ = af.symbols("K M N NNZ")
 Arguments = Callable[[np.random.Generator], tuple[object, ...]]
@@ -112,18 +113,6 @@ def softmax(X: af.f32[M, N]):
         with af.for_(N) as j:
             Y[i, j] /= total
     return Y
-
-
-@af.kernel
-def cholesky(A: af.f64[N, N]):
-    with af.for_(N) as i:
-        with af.for_(i) as j:
-            with af.for_(j) as k:
-                A[i, j] -= A[i, k] * A[j, k]
-            A[i, j] /= A[j, j]
-        with af.for_(i) as k:
-            A[i, i] -= A[i, k] * A[i, k]
-        A[i, i] = af.sqrt(A[i, i])
 
 
 @af.kernel

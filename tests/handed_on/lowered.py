@@ -63,7 +63,7 @@ def called(kernel: af.Kernel, version: int) -> Callable[..., object]:
     function = kernel.func
     types = native.signature(str(FunctionType(tuple(a.type for a in function.args), function.result_types)))
 
-    def call(*arguments: object) -> object:
+    def call(*arguments: native.Argument) -> object:
         return native.call(library, kernel.name, types, _given(kernel, arguments))
 
     return call
@@ -72,17 +72,17 @@ def called(kernel: af.Kernel, version: int) -> Callable[..., object]:
 def by_openmp(kernel: af.Kernel) -> Callable[..., object]:
     """The kernel as MLIR lowers it to OpenMP, as a callable on the kernel's arguments."""
 
-    def call(*arguments: object) -> object:
+    def call(*arguments: native.Argument) -> object:
         return oracles.run_mlir(kernel.mlir(), kernel.name, _given(kernel, arguments), lowering=oracles.OPENMP)
 
     return call
 
 
-def _given(kernel: af.Kernel, arguments: Sequence[object]) -> list[native.Argument]:
+def _given(kernel: af.Kernel, arguments: Sequence[native.Argument]) -> list[native.Argument]:
     """The arguments of a call with the sizes before them."""
     shapes = [x.shape for x in arguments if isinstance(x, np.ndarray)]
     found = check_sizes(kernel.program, shapes, [x for x in arguments if not isinstance(x, np.ndarray)])
-    return [*(found[size] for size in kernel.program.sizes), *arguments]  # type: ignore[list-item]
+    return [*(found[size] for size in kernel.program.sizes), *arguments]
 
 
 @functools.cache

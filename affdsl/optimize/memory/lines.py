@@ -10,6 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, bits_in_register, nest_called
 from affdsl.optimize.options import Options
 from affdsl.schedule.loops import ScheduleError
@@ -19,7 +20,7 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 PLACED = 128
 """To how many bits NumPy and C place arrays: vectors that are no longer never lie in two lines."""
 LEAST = 64
-"""From so many vectors on it pays to begin with a line; measured on a processor with 512 bits, for sums and updates."""
+"""From so many lines on it pays to begin with one; measured on a processor with 512 bits, for sums and updates."""
 
 
 def from_a_line(
@@ -28,22 +29,20 @@ def from_a_line(
     """The schedule with a loop that begins where a line of an array does, to be made vectors of, and what to say of it.
 
         for i: s += x[i]   ->   for i = 0 to a: s += x[i]
-                                for i = a to n: s += x[i]        where x[a] begins a vector of whole lines
+                                for i = a to n: s += x[i]        where x[a] begins a line
 
     A vector that lies in two lines takes two loads, and arrays of NumPy begin 16 bytes behind a line. It takes loops
     over arrays of one dimension, and the array that is stored, if one is. The schedule given is left as it is; it comes
     back, with nothing to say, where there is no such array.
     """
-    array = _array(nest, options.target)
-    if array is None:
+    found = _array(s, nest, options.target)
+    if found is None:
         return s, ""
-    (called,) = (each for each, value in arrays_of(s.function).items() if value is array)
+    array, lanes = found
     made = copy(s)
     with suppress(IllegalTransform, ScheduleError):
-        begin_on_lines(
-            made, called, name, _per_line(array, options.target), options, least=LEAST, reassociate=reassociate
-        )
-        return made, f", from where a line of {called} begins"
+        begin_on_lines(made, array, name, lanes, options, least=LEAST, reassociate=reassociate)
+        return made, f", from where a line of {array} begins"
     return s, ""
 
 
@@ -53,11 +52,11 @@ def chunks_from_a_line(s: Schedule, name: str, options: Options) -> None:
     What comes before is a loop of its own. Nothing is changed where there is no array for that.
     """
     nest = nest_called(s, name)
-    array = None if nest is None else _array(nest, options.target)
-    if array is not None:
-        (called,) = (each for each, value in arrays_of(s.function).items() if value is array)
+    found = None if nest is None else _array(s, nest, options.target)
+    if found is not None:
+        array, lanes = found
         with suppress(IllegalTransform, ScheduleError):
-            s.align(called, name, _per_line(array, options.target), least=LEAST)
+            s.align(array, name, lanes, least=LEAST)
 
 
 def begin_on_lines(
@@ -81,10 +80,11 @@ def begin_on_lines(
         s.vectorize(first, lanes, tail="folded", reassociate=reassociate)
 
 
-def _array(nest: Nest, target: Target) -> Value | None:
-    """The array that a loop stores, or else loads, where it goes over arrays of one dimension alone.
+def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
+    """The array that a loop stores, or else loads, and how many of its elements a line has.
 
-    None where it accesses an array in several places: at most one of these vectors would begin where a line does.
+    None where it goes over others than arrays of one dimension, or accesses an array in several places: at most one of
+    these vectors would begin where a line does.
     """
     iv = nest.innermost.iv
     accesses = [
@@ -93,23 +93,22 @@ def _array(nest: Nest, target: Target) -> Value | None:
         if isinstance(op, affine.Load | affine.Store) and any(iv in each.values() for each in op.index)
     ]
     places = {(op.memref, op.index) for op in accesses}
-    arrays = {op.memref for op in accesses}
+    arrays = list(dict.fromkeys(op.memref for op in accesses))
     is_simple = all(len(op.index) == 1 and (op.index[0] - iv).is_constant for op in accesses)
-    if not is_simple or len(places) > len(arrays) or not all(_per_line(array, target) for array in arrays):
+    if target.width <= PLACED or not is_simple or len(places) > len(arrays) or not all(map(_per_line, arrays)):
         return None
-    stored = [op.memref for op in accesses if isinstance(op, affine.Store)]
-    return next(iter((*stored, *(op.memref for op in accesses))), None)
+    stored = {op.memref for op in accesses if isinstance(op, affine.Store)}
+    names = {value: name for name, value in arrays_of(s.function).items()}
+    array = next((each for each in sorted(arrays, key=lambda v: v not in stored) if each in names), None)
+    return None if array is None else (names[array], _per_line(array))
 
 
-def _per_line(array: Value, target: Target) -> int:
-    """How many numbers of an array a register has, each as it lies in memory; 0 where a register never lies across.
-
-    That is so where it is no longer than what NumPy and C place arrays by.
-    """
+def _per_line(array: Value) -> int:
+    """How many numbers of an array a line has, where they lie side by side as registers have them; else 0."""
     type = array.type
-    if target.width <= PLACED or not isinstance(type, MemRefType) or type.layout is not None:
+    if not isinstance(type, MemRefType) or type.layout is not None:
         return 0
     element = type.element
     if not isinstance(element, FloatType | IntegerType) or element.width != bits_in_register(element):
         return 0
-    return target.lanes(element.width)
+    return 8 * LINE // element.width

@@ -17,7 +17,7 @@ from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 
 HAS_NEUTRAL = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
 """The kinds of arith for which some number changes no other, and what reductions call them."""
-DIFFERENCES = ("subf", "subi")
+_DIFFERENCES = ("subf", "subi")
 _SMALL = ("index_cast", "extsi", "trunci", "addi", "subi")
 """What may as well be computed where a condition does not hold."""
 
@@ -182,7 +182,7 @@ def _chosen(before: Sequence[Op], result: Value, condition: Value, a: Value, b: 
     """One of two values; where one is the other combined with something, that is combined with what is neutral."""
     for changed, kept, is_else in ((a, b, False), (b, a, True)):
         maker = next((op for op in before if changed in op.defines()), None)
-        place = _place(maker, kept)
+        place = place_of(maker, kept)
         if maker is None or not place:
             continue
         other: Value = getattr(maker, place)
@@ -196,11 +196,11 @@ def _chosen(before: Sequence[Op], result: Value, condition: Value, a: Value, b: 
     return [arith.Select(result, condition, a, b)]
 
 
-def _place(op: Op | None, kept: Value) -> str:
+def place_of(op: Op | None, kept: Value) -> str:
     """Which operand of an operation is combined with a value; none if something neutral would change that value."""
     if not isinstance(op, arith.Binary) or op.left is op.right:
         return ""
-    if op.left is kept and op.kind in (*HAS_NEUTRAL, *DIFFERENCES):
+    if op.left is kept and op.kind in (*HAS_NEUTRAL, *_DIFFERENCES):
         return "right"
     return "left" if op.right is kept and op.kind in HAS_NEUTRAL else ""
 
@@ -208,7 +208,7 @@ def _place(op: Op | None, kept: Value) -> str:
 def neutral_of(kind: str, value: Value) -> int | float:
     """What combined with any number of the type of a value, as a kind of arith says, gives that number to the bit."""
     assert isinstance(value.type, IntegerType | FloatType | IndexType)
-    if kind in DIFFERENCES:
+    if kind in _DIFFERENCES:
         return 0.0 if isinstance(value.type, FloatType) else 0
     number = neutral(HAS_NEUTRAL[kind], value.type)
     return float(number) if isinstance(value.type, FloatType) else int(number)

@@ -14,7 +14,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, ComplexType, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import described
-from affdsl.passes.transforms.vectorize.branches import DIFFERENCES, HAS_NEUTRAL, neutral_of
+from affdsl.passes.transforms.vectorize.branches import neutral_of, place_of
 from affdsl.passes.transforms.vectorize.strides import Groups
 from affdsl.passes.transforms.vectorize.varying import Varying
 
@@ -244,8 +244,7 @@ class Lanes:
             place = self._out.index(maker)
             self._out[place : place + 1] = [other, with_fields(maker, pass_thru=if_false)]
             return if_true
-        has_neutral = isinstance(maker, arith.Binary) and maker.kind in (*HAS_NEUTRAL, *DIFFERENCES)
-        if isinstance(maker, arith.Binary) and has_neutral and maker.left is if_false is not maker.right:
+        if isinstance(maker, arith.Binary) and place_of(maker, if_false) == "right":
             none = neutral_of(maker.kind, Value(_element(if_true)))
             nothing = self.constant([none] * self.width, _element(if_true))
             return self.binary(maker.kind, if_false, self.select(condition, maker.right, nothing))
