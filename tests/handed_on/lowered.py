@@ -47,7 +47,9 @@ def run(*command: str | Path, given: bytes = b"") -> bytes:
     """What a command prints. Raises AssertionError with what it complains of."""
     done = subprocess.run(command, input=given, capture_output=True, timeout=oracles.TIMEOUT)
     if done.returncode:
-        raise AssertionError(f"{command[0]}: {done.stderr.decode(errors='replace')[:2000]}\n{given.decode()[:4000]}")
+        raise AssertionError(
+            f"{Path(command[0]).name}: {done.stderr.decode(errors='replace')}\n{given.decode()[:4000]}"
+        )
     return done.stdout
 
 

@@ -229,13 +229,25 @@ def _problem(step: Step, case: Case) -> str:
     try:
         step(case)
     except (AssertionError, af.AffdslError, subprocess.TimeoutExpired, pytest.skip.Exception) as error:
-        text = str(error)
-        found = re.search(r"(?:error|Error|Exception): (.*)", text)
-        return (found[1] if found else text.strip().splitlines()[0] if text.strip() else type(error).__name__)[:110]
+        return _reason(str(error)) or type(error).__name__
     except Exception:
         traceback.print_exc()
         raise
     return ""
+
+
+def _reason(text: str) -> str:
+    """The first thing that a tool says is wrong: behind the kind of an error, or below what a caret points at.
+
+    >>> _reason("x.mlir:3:1: error: no such operation")
+    'no such operation'
+    >>> _reason("ParseError: /a/folder/x.mlir:3:1\\n   foo\\n   ^\\n   foo is not registered")
+    'foo is not registered'
+    """
+    said = [each for each in re.findall(r"(?:error|Error|Exception): (.+)", text) if not each.startswith("/")]
+    pointed = re.findall(r"^ +\^\n +(\S.*)$", text, re.M)
+    lines = [line for line in text.strip().splitlines() if "Traceback" not in line]
+    return next(iter((*said, *pointed, *lines)), "")[:110]
 
 
 HEAD = "| tool | version | kernels | parses | lowers | runs equal | on |\n|---|---|---|---|---|---|---|"
