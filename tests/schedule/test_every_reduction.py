@@ -1,4 +1,4 @@
-"""Every way of combining integers in parts: beside a choice, in copies of an array, and alone; with negative numbers."""
+"""Every way to combine integers in parts: beside a choice, in copies of an array, and alone; negative ones, too."""
 
 import numpy as np
 import pytest
