@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
-from time import perf_counter, process_time
+from time import perf_counter, process_time, sleep
 
 import numpy as np
 
@@ -76,6 +76,7 @@ def in_turns(
     given: Sequence[object],
     seconds: float,
     clock: Callable[[], float] = process_time,
+    pause: float = 0.0,
 ) -> dict[str, list[float]]:
     """How long calls take, in time of the processor, on the same arrays, which each call finds as they were given.
 
@@ -88,6 +89,7 @@ def in_turns(
     while len(taken["ours"]) < LEAST or (perf_counter() - began < seconds and len(taken["ours"]) < MOST):
         shuffle(order)
         for name, call in order:
+            sleep(pause)
             refill(arguments, given)
             start = clock()
             call()

@@ -31,6 +31,7 @@ from affdsl.passes.transforms.interchange import reordered
 from affdsl.passes.transforms.loops.nests import band_of, instead
 from affdsl.passes.transforms.private_copies import in_private_copies, needs_reassociation, updated_of
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
+from affdsl.passes.transforms.scanned_in_parts import scanned_in_parts, scans_of
 from affdsl.passes.transforms.skew import skew
 
 MOST_NEAR = 4
@@ -69,8 +70,9 @@ def parallelize(
 
     What the loop carries is combined by the band, where affine.parallel has a reduction for it. The least and the
     greatest of integers, for which it has none, and others are combined by parts of the iterations (see `ir/parts.py`);
-    and so is what the loop chooses among its iterations, as the place of an extreme (see `chosen_in_parts.py`). What it
-    sums up or chooses in memory is carried in values first, as by scalar_replace.
+    and so is what the loop chooses among its iterations, as the place of an extreme (see `chosen_in_parts.py`). Of what
+    it combines while something sees it, as a prefix sum, parts are combined first, and then gone through again (see
+    `scanned_in_parts.py`). What it does so in memory is carried in values first, as by scalar_replace.
 
     Refuses if an iteration may depend on another one.
 
@@ -116,7 +118,7 @@ def parallelize(
     why = obstacle(verdict)
     if why is not None:
         require_to_end(verdict.loop, function, what)
-        made = _chosen(function, verdict, module, reassociate=reassociate) or _as_values_first(
+        made = _handed(function, verdict, module, what, reassociate=reassociate) or _as_values_first(
             function, verdict, module, reassociate=reassociate
         )
         if made is not None:
@@ -147,8 +149,13 @@ def _in_copies(
     return in_private_copies(function, loop, updated, copies)
 
 
-def _chosen(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
-    """The function with a loop in parallel that chooses among its iterations; None where more is in the way."""
+def _handed(
+    function: Func, verdict: Parallelism, module: Module | None, what: str, *, reassociate: bool
+) -> Func | None:
+    """The function with a loop in parallel that hands on what it chooses, or has combined; None if more is in the way.
+
+    Raises IllegalTransform where a sum would be rounded in another way, which is not allowed.
+    """
     loop = verdict.loop
     if not isinstance(loop, affine.For) or not loop.results or verdict.prevented_by or verdict.privatized:
         return None
@@ -158,7 +165,14 @@ def _chosen(function: Func, verdict: Parallelism, module: Module | None, *, reas
     handed = [v for v, end in zip(loop.carried, last.values, strict=True) if v is not end and v not in combined]
     if None in combined or len(verdict.reasons) != len(handed):  # a barrier is one reason more
         return None
-    return chosen_in_parts(function, loop, module, reassociate=reassociate)
+    made = chosen_in_parts(function, loop, module, reassociate=reassociate)
+    scans = None if made is not None else scans_of(function, loop, module)
+    if scans is None:
+        return made
+    if scans.needs_reassociation and not reassociate:
+        reason = f"in parts of the iterations of {shown(loop.iv)} its sums and products are rounded in another way"
+        raise refusal(loop, what, reason, Proposal(options=(("reassociate", True),)))
+    return scanned_in_parts(function, loop, scans)
 
 
 def _as_values_first(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
