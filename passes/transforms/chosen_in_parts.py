@@ -48,8 +48,8 @@ def chosen_in_parts(
         b, p = for i = 0 to n, b = x[0], p = 0: { c = x[i] > b; yield select(c, x[i], b), select(c, i, p) }
         ->
         parallel part = 0 to 64:
-            b, p, at = for row = 1024 * part to n step 65536, b = x[0], p = 0, at = never:
-                           for i = row to min(n, row + 1024): { the same, and at = select(c, i, at) }
+            b, p, at = for row = 4096 * part to n step 262144, b = x[0], p = 0, at = never:
+                           for i = row to min(n, row + 4096): { the same, and at = select(c, i, at) }
             bs[part], ps[part], ats[part] = b, p, at
         b, p, at = for part = 0 to 64, b = x[0], p = 0, at = never: the better one; of equal ones, the earlier one
 
