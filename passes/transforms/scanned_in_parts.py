@@ -19,7 +19,7 @@ from affdsl.passes.analysis.reduction import ROUNDED
 from affdsl.passes.transforms.loops.nests import with_arrays_outside
 
 LENGTH = 1 << 12
-"""How many iterations a part has, of 64 that threads share at a time: what they read twice stays in their near caches."""
+"""How many iterations a part has, of 64 that threads share at a time: what they read twice is in their near caches."""
 
 
 class Scans(FrozenValue):
