@@ -17,6 +17,7 @@ import importlib
 import importlib.util
 import os
 import subprocess
+import sys
 import tempfile
 import types
 from collections.abc import Iterator, Sequence
@@ -36,8 +37,10 @@ WANTED, BEHIND = 1.3, 0.9
 LONGEST = {1: 100_000, 2: 1 << 20}
 """How long arrays are on so many threads: in a cache, or such that two threads have something to do."""
 SECONDS, QUICK_SECONDS = 2.0, 0.5
-ENVIRONMENT = {"OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "20000", "KMP_BLOCKTIME": "1"}
-"""Threads of both libraries of OpenMP wait awake for about a millisecond, as they do for longer by default."""
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "20000", "KMP_BLOCKTIME": "1", "OPENBLAS_THREAD_TIMEOUT": "20",
+}  # fmt: skip
+"""Threads of the libraries of OpenMP, and of NumPy's BLAS, wait awake for about a millisecond: by default longer."""
 PAUSE = 0.003
 """Seconds before each call on threads: by then all those sleep that the call before has woken."""
 
@@ -120,7 +123,9 @@ def main(words: Sequence[str] | None = None) -> None:
     for name in line.names:
         if name not in {row.name for row in ROWS}:
             parser.error(f"there is no row {name!r}; they are {', '.join(row.name for row in ROWS)}")
-    os.environ |= ENVIRONMENT
+    if not ENVIRONMENT.items() <= os.environ.items():  # libraries read it when they are loaded, as NumPy's is by now
+        module = [sys.executable, "-m", "benchmarks.reductions", *(sys.argv[1:] if words is None else words)]
+        os.execve(sys.executable, module, os.environ | ENVIRONMENT)
     print(f"{'microseconds of ours, of the best peer, and its time over ours':48}{'ours':>10}{'peer':>10}{'ratio':>8}")
     found = []
     for threads in (1, 2) if line.threads is None else (line.threads,):
