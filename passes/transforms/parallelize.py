@@ -19,6 +19,7 @@ from affdsl.passes.analysis.dependence import Dependence, Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.analysis.reduction import DECLARED, Reduction
+from affdsl.passes.analysis.stride import strides
 from affdsl.passes.analysis.summary import Summaries
 from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Violation, is_barrier, new_order, substituted, text_time
@@ -119,7 +120,7 @@ def parallelize(
     if why is not None:
         require_to_end(verdict.loop, function, what)
         made = _handed(function, verdict, module, what, reassociate=reassociate) or _as_values_first(
-            function, verdict, module, reassociate=reassociate
+            dependences, verdict, module, what, reassociate=reassociate
         )
         if made is not None:
             return made
@@ -175,23 +176,32 @@ def _handed(
     return scanned_in_parts(function, loop, scans)
 
 
-def _as_values_first(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
+def _as_values_first(
+    dependences: Dependences, verdict: Parallelism, module: Module | None, what: str, *, reassociate: bool
+) -> Func | None:
     """The function with a loop in parallel after what it sums up, or chooses, in memory is carried in values.
 
-    None where that does not help: it is tried where nothing is in the way but sums, and variables of the function.
+    None where that does not help: it is tried where nothing is in the way but what is done to elements that stay the
+    same in all iterations. Raises IllegalTransform as `_handed` does.
     """
-    loop = verdict.loop
+    loop, function, scope = verdict.loop, dependences.accesses.function, dependences.accesses.scope
     in_memory = [each for each in verdict.reductions if each.value is None]
-    variables = all(d.source.buffer.rank == 0 and d.sink.buffer.rank == 0 for d in verdict.prevented_by)
+    in_the_way = [access for each in verdict.prevented_by for access in (each.source, each.sink)]
+    stay = all(strides(access, scope)[verdict.iv].motion == "invariant" for access in in_the_way)
     rounds = any(each.needs_reassociation for each in in_memory) and not reassociate
-    if not isinstance(loop, affine.For) or rounds or not variables or not (in_memory or verdict.prevented_by):
+    if not isinstance(loop, affine.For) or rounds or not stay or not (in_memory or in_the_way):
         return None
+    again, carried, around = None, function, module
     with suppress(IllegalTransform):
         carried = scalar_replace(function, loop.iv, module=module)
         around = None if module is None else instead(module, function, carried)
         again = of_loop(Dependences(carried, around), loop.iv)
-        if again is not None and not any(each.value is None for each in again.reductions) and not again.prevented_by:
-            return parallelize(carried, loop.iv, module=around, reassociate=reassociate)
+    if again is None or any(each.value is None for each in again.reductions) or again.prevented_by:
+        return None
+    if obstacle(again) is not None:
+        return _handed(carried, again, around, what, reassociate=reassociate)
+    with suppress(IllegalTransform):
+        return parallelize(carried, loop.iv, module=around, reassociate=reassociate)
     return None
 
 
