@@ -22,8 +22,8 @@ class Pass(FrozenValue):
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
     One that `sees_around` is given the whole module too, as `context`: its calls show which arguments are one buffer.
-    `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks. `explains`
-    takes what `run` takes, and says how it comes to what it does.
+    `title` is what dumps of the IR call it. `says` gives its remarks on the module that it is given: most of these
+    passes change nothing. `explains` takes what `run` takes, and says how it comes to what it does.
     """
 
     name: str
@@ -178,6 +178,15 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-affine-loop-unswitch", "(anonymous namespace)::TestAffineLoopUnswitching", "any",
          "Ask one condition before the loops that it does not depend on",
          _in("mlir_opt.affine_loop_unswitch")),
+    Pass("test-loop-fusion", "(anonymous namespace)::TestLoopFusion", "func",
+         "Say which loops could be fused, with the slices, or fuse all that is legal",
+         _in("mlir_opt.loop_fusion"),
+         (Option("test-loop-fusion-dependence-check", "bool", False,
+                 "Name the loops that operations between them keep apart"),
+          Option("test-loop-fusion-slice-computation", "bool", False,
+                 "For each two loops, the iterations of one that an iteration of the other needs"),
+          Option("test-loop-fusion-utilities", "bool", False, "Fuse loops as long as it is legal for two of them")),
+         says=_in("mlir_opt.loop_fusion", "remarks_on_fusion"), sees_around=True),
     Pass("test-loop-permutation", "(anonymous namespace)::TestLoopPermutation", "any",
          "Permute the loops of perfect nests where that is legal", _in("mlir_opt.loop_permutation"),
          (Option("check-validity", "bool", False, "mlir-opt's option to check at all: here that is always done"),
