@@ -149,14 +149,14 @@ class _Loops:
     def slices(self, two: _Two) -> Iterator[Remarks]:
         """The slices of the source for each depth of the target."""
         links = tuple(self._links(two))
-        loops = _loops_around([target for _, target in links], two) if links else []
-        for loop in loops:
-            depth = two.around + loops.index(loop) + 1
+        around = self._around(two)
+        loops = _loops_around([target for _, target in links], around) if links else []
+        for depth, loop in enumerate(loops, two.around + 1):
             inner = loop.body[-1] if two.is_forward and loop.body[-1].is_terminator else loop.body[0]
             path = path_to(self.function, inner)
             said = f" src loop: {two.source_number}, dst loop: {two.target_number}, depth: {depth} : "
             try:
-                slice = needed_slice(self.dependences.accesses, two.source, links, depth, path)
+                slice = needed_slice(self.dependences.accesses, two.source, links, depth - two.around + around, path)
             except UnknownError as error:
                 yield Remarks(two.target, "warning", (f"no slice ({said}{error})",))
                 continue
@@ -166,21 +166,25 @@ class _Loops:
             text = f"{kind} ({said}insert point: ({depth}, {before}) loop bounds: {bounds})"
             yield Remarks(two.target, "remark", (text,))
 
+    def _around(self, two: _Two) -> int:
+        """How many loops of all kinds are around the two."""
+        return len(self.dependences.accesses.domains[two.source].ivs)
+
     def _links(self, two: _Two) -> Iterator[tuple[Access, Access]]:
         """The accesses of the two that touch a common element."""
-        of = self.dependences
+        of, depth = self.dependences, self._around(two) + 1
         for a in of.accesses.inside(two.source):
             for b in of.accesses.inside(two.target):
                 first, second = (b, a) if two.is_forward else (a, b)
                 is_read = a.kind == b.kind == "read"
-                if a.buffer is b.buffer and (is_read or of.at(first, second, two.around + 1) is not None):
+                if a.buffer is b.buffer and (is_read or of.at(first, second, depth) is not None):
                     yield a, b
 
 
-def _loops_around(accesses: Sequence[Access], two: _Two) -> list[affine.For]:
-    """The affine.for loops of the target around all of some accesses in it, outermost first."""
+def _loops_around(accesses: Sequence[Access], around: int) -> list[affine.For]:
+    """The affine.for loops around all of some accesses, outermost first, inside of so many others."""
     found: list[affine.For] = []
-    for level in zip(*(a.domain.loops[two.around :] for a in accesses), strict=False):
+    for level in zip(*(a.domain.loops[around:] for a in accesses), strict=False):
         if any(loop is not level[0] for loop in level) or not isinstance(level[0], affine.For):
             break
         found.append(level[0])

@@ -212,8 +212,11 @@ PASSES: tuple[Pass, ...] = (
           Option("target", "text", "native", "The vector registers: of this machine, or as avx2"),
           Option("threads", "uint", 0, "How many threads there are; 0 is as many as may be used here")),
          sees_around=True),
+    Pass("affdsl-relations", "AffdslRelations", "any",
+         "Print access relations and dependences as tableaus, which mlir-opt does not have", unchanged,
+         says=_in("mlir_opt.relations", "relations_of")),
 )  # fmt: skip
-OURS = ("affdsl-optimize", "raise-scf-to-affine")
+OURS = ("affdsl-optimize", "affdsl-relations", "raise-scf-to-affine")
 """The passes that mlir-opt does not have."""
 
 BY_NAME = {p.name: p for p in PASSES}
