@@ -314,7 +314,7 @@ def _of_isl(points: Set, names: tuple[str, ...], values: Sequence[Value]) -> Tab
     symbols = dict(zip(map(name_of, values), _symbols(values), strict=True))
     names = (
         *names,
-        *(symbols[points.get_dim_name(Dim.param, k)] for k in range(params)),
+        *(symbols[str(points.get_dim_name(Dim.param, k))] for k in range(params)),
         *(f"q{k}" for k in range(most)),
     )
     return Tableau(names, (False,) * dims, params, most, tuple(systems))

@@ -165,7 +165,8 @@ class Relations(ShownAsText):
                         yield FusionSlice(*names, depth, None, str(error))
 
     def __str__(self) -> str:
-        return "\n".join((*(e.line() for e in (*self.accesses, *self.dependences)), *map(str, self.slices)))
+        lines = [*(each.line() for each in self.accesses), *(each.line() for each in self.dependences)]
+        return "\n".join((*lines, *map(str, self.slices)))
 
 
 def relations_of(module: Module, context: Module | None = None) -> Iterator[Remarks]:
