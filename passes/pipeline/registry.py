@@ -22,8 +22,9 @@ class Pass(FrozenValue):
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
     One that `sees_around` is given the whole module too, as `context`: its calls show which arguments are one buffer.
-    `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks. `explains`
-    takes what `run` takes, and says how it comes to what it does.
+    `title` is what dumps of the IR call it. What `says` or `prints` is set changes nothing: the first gives its
+    remarks, the second gives lines for the standard output. `explains` takes what `run` takes, and says how it comes
+    to what it does.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Pass(FrozenValue):
     run: Callable[..., Module]
     options: tuple[Option, ...] = ()
     says: Analysis | None = None
+    prints: Callable[[Module], Iterator[str]] | None = None
     sees_around: bool = False
     explains: Callable[..., Iterator[str]] | None = None
 
@@ -78,7 +80,7 @@ PASSES: tuple[Pass, ...] = (
          "Turn affine.delinearize_index and linearize_index into arithmetic", _in("lowering.expand_index_ops")),
     Pass("affine-expand-index-ops-as-affine", "AffineExpandIndexOpsAsAffine", "any",
          "Turn affine.delinearize_index and linearize_index into affine.apply",
-         _in("lowering.expand_index_ops", "expand_index_ops_as_affine")),
+         _in("cleanup.affine_expand_index_ops_as_affine")),
     Pass("affine-fold-memref-alias-ops", "AffineFoldMemRefAliasOps", "any",
          "Let loads and stores reach through views to the buffer below", _in("cleanup.affine_fold_memref_alias_ops")),
     Pass("affine-loop-coalescing", "LoopCoalescing", "func",
@@ -189,6 +191,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",
          "List the dependences between affine loads and stores, with their distances", unchanged,
          says=_in("mlir_opt.memref_dependence_check")),
+    Pass("test-memref-stride-calculation", "(anonymous namespace)::TestMemRefStrideCalculation", "any",
+         "Print the offset and the strides of each buffer that is allocated", unchanged,
+         prints=_in("mlir_opt.memref_stride_calculation")),
     Pass("raise-scf-to-affine", "RaiseSCFToAffine", "any",
          "Turn scf loops and memref accesses that are affine into affine ones", _in("cleanup.raise_scf_to_affine")),
     Pass("affdsl-optimize", "AffdslOptimize", "func",
