@@ -33,7 +33,7 @@ from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, made_parameters, parameters_of, trace
 from affdsl.lang.type_variables import Types
-from affdsl.mlir.known_versions import FIRST, LAST
+from affdsl.mlir.known_versions import FIRST, KNOWN, LAST, NEXT, Version
 from affdsl.owners import OfOwners
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.bounds.apart import ApartDemands
@@ -718,7 +718,7 @@ class Kernel(_Called[P, R]):
         made = self._of_each(lambda kernel: fused(kernel, sizes, compute_tolerance))
         return cast("FusedKernel[P, R]", made)
 
-    def mlir(self, *, version: int = LAST, numbered: bool = False, expand_math: bool = False) -> str:
+    def mlir(self, *, version: Version = LAST, numbered: bool = False, expand_math: bool = False) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.
 
         Where MLIR leaves a result open, as that of a division by 0, and the operands are not proved to be harmless, it
@@ -728,8 +728,8 @@ class Kernel(_Called[P, R]):
         Parameters
         ----------
         version
-            The version of MLIR that is to read it, from 14 on. What a version does not have is said in others of its
-            operations, with the same results.
+            The version of MLIR that is to read it, from 14 on, or "xdsl", which is given the generic form. What a
+            version does not have is said in others of its operations, with the same results.
         numbered
             Values are called as mlir-opt 22 calls them, `%0`, `%arg0` and `%c0`, instead of by the names of the kernel.
         expand_math
@@ -1106,11 +1106,12 @@ def _parameters(
         return None
 
 
-def text_for(module: Module, version: int, *, numbered: bool) -> Text:
+def text_for(module: Module, version: Version, *, numbered: bool) -> Text:
     """The MLIR text of a module for a version. Raises ProgramTypeError where that is none of the known ones."""
-    if type(version) is not int or not FIRST <= version <= LAST:
-        raise problem(ProgramTypeError, f"version is {version!r}", f"the known versions of MLIR are {FIRST} to {LAST}")
-    made: Callable[..., str] = import_module("affdsl.passes.lowering.earlier_mlir").text_for
+    if type(version) not in (int, str) or version not in KNOWN:
+        known = f'the known versions of MLIR are {FIRST} to {NEXT}, and "xdsl"'
+        raise problem(ProgramTypeError, f"version is {version!r}", known)
+    made: Callable[..., str] = import_module("affdsl.passes.lowering.for_version").text_for
     return Text(made(module, version, numbered=numbered))
 
 
