@@ -203,7 +203,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",
          "List the dependences between affine loads and stores, with their distances", unchanged,
          says=_in("mlir_opt.memref_dependence_check")),
-    Pass("test-memref-stride-calculation", "(anonymous namespace)::TestMemRefStrideCalculation", "any",
+    Pass("test-memref-stride-calculation", "(anonymous namespace)::TestMemRefStrideCalculation", "function interface",
          "Print the offset and the strides of each buffer that is allocated", unchanged,
          prints=_in("mlir_opt.memref_stride_calculation")),
     Pass("raise-scf-to-affine", "RaiseSCFToAffine", "any",

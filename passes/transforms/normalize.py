@@ -98,7 +98,7 @@ def _with_counters(
     new: dict[Value, Term] = {}
     for iv, lower, step in counters:
         old = new[iv] = Value(INDEX)
-        map = spelled([add(lower, mul(names[iv], step))], names.values, positions)
+        map = flattened(spelled([add(lower, mul(names[iv], step))], names.values, positions))
         applies.append(affine.Apply(old, *exprs_of(map), location=op.location, written={"expr": map}))
     return (*applies, *(substitute(inner, new) for inner in body))
 
