@@ -292,6 +292,12 @@ def explained(event: Event) -> Iterator[str]:
     return explains(module_of(event.op), **_keywords(event.step), context=module_of(event.root()))
 
 
+def printed(event: Event) -> Iterator[str]:
+    """The lines that the pass which is about to run prints of what it is given."""
+    prints = event.step.row.prints
+    return prints(module_of(event.op)) if prints is not None and event.when == "before" else iter(())
+
+
 def _keywords(step: PassStep) -> dict[str, object]:
     """The options of a pass, as its function calls them."""
     return {o.keyword: step.options[o.name] for o in step.row.options if not o.fixed}
