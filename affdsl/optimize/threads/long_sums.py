@@ -87,7 +87,7 @@ def take(s: Schedule, root: str, options: Options) -> Shared:
     rounds = verdict.needs_reassociation or (updated is not None and needs_reassociation(updated))
     if rounds and not options.reassociate:
         raise UnfitError
-    least, condition = LEAST if _sums_alone(loop) else SCANNED, None
+    least, condition = SCANNED if _stores_along(loop) else LEAST, None
     if in_copies and updated is not None:
         least, condition = _for_copies(s, root, updated, options)
     if high is None:
@@ -157,6 +157,12 @@ def _shared(s: Schedule, name: str, options: Options) -> tuple[str, str]:
 def _sums_alone(loop: affine.For) -> bool:
     """Whether a loop stores nothing: all that comes of it is what it hands on."""
     return not any(isinstance(op, affine.Store) for op in walk(loop))
+
+
+def _stores_along(loop: affine.For) -> bool:
+    """Whether iterations store to elements of their own."""
+    stores = [op for op in walk(loop) if isinstance(op, affine.Store)]
+    return any(loop.iv in index.values() for op in stores for index in op.index)
 
 
 def _has_reductions(found: Parallelism, loop: affine.For) -> bool:
