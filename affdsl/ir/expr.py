@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from math import gcd
-from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -88,7 +88,7 @@ class _Shared:
 
 
 _shared: WeakValueDictionary[object, _Shared] = WeakValueDictionary()
-_sharing = Lock()  # two threads must not make two of one
+_sharing = allocate_lock()  # two threads must not make two of one
 os.register_at_fork(before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release)
 
 

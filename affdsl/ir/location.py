@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from pathlib import PurePath
 
 _IN_NOTEBOOK = re.compile(r"^<ipython-input-(\d+)-|[/\\]ipykernel_\d+[/\\]\d+\.py$")
 """What IPython calls the text of a cell: that of a terminal, and that of a notebook, a file that does not exist."""
@@ -38,7 +37,7 @@ class Location:
     def brief(self) -> str:
         """The place without the folder of its file, which says nothing to those who have another one."""
         file = self.file
-        return str(self) if _IN_NOTEBOOK.search(file) else f"{PurePath(file).name}:{self.line}"
+        return str(self) if _IN_NOTEBOOK.search(file) else f"{os.path.basename(file)}:{self.line}"
 
 
 def _cell(file: str) -> str:
