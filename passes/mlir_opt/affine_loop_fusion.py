@@ -187,6 +187,7 @@ class _Fusions:
         self.attempts: list[Attempt] = []
         self._tried: set[tuple[type[Pair], Op, Op, int]] = set()
         self._known: dict[tuple[Func, Value | None], MemRefDependenceGraph] = {}
+        self._with_reasons = with_reasons
         self._outline = outline_of(function, module, with_reasons=with_reasons)
 
     def fuse_in(self, owner: Value | None) -> None:
@@ -215,6 +216,8 @@ class _Fusions:
             if key in self._tried or pair.obstacle:
                 continue
             self._tried.add(key)
+            if pair.is_placeless and not self._with_reasons:
+                continue
             self.attempts.append(attempted(pair, self.policy))
             if (chosen := self.attempts[-1].chosen) is not None:
                 self.function = settled(chosen.function, self.function).function

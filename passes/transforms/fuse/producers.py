@@ -15,7 +15,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependence
-from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.graph import InsertionPoints, MemRefDependenceGraph, Node
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.proof.claims import Answer
@@ -184,6 +184,16 @@ class Pair:
         """The buffers between the two that the consumer stores to, so that all others need what it stores there."""
         return tuple(b for b in self.buffers if b in self.sink.writes and b not in self._own)
 
+    @cached_property
+    def _point(self) -> InsertionPoints | None:
+        """Where the two could meet."""
+        return self.graph.insertion_point(self.source, self.sink)
+
+    @cached_property
+    def is_placeless(self) -> bool:
+        """Whether no variant has a place where the two could meet: then none is legal, whatever the slice."""
+        return self._point is None and all(each.is_removed for each in self.variants)
+
     def candidate(self, depth: int) -> FusionCandidate:
         """The fusion in the loop of this depth of the consumer, from 1 on. Raises UnknownError without a slice."""
         slice, private = self._recalled(depth) or self._found(depth)
@@ -309,10 +319,9 @@ class Pair:
         fused = (*before, nest, *behind)
         if not variant.is_removed:
             return {self.sink.op: fused}
-        point = self.graph.insertion_point(self.source, self.sink)
-        if point is None:
+        if self._point is None:
             raise UnknownError("no place is behind all that the consumer needs and before all that needs the producer")
-        place = self.graph.block[point.last]
+        place = self.graph.block[self._point.last]
         found |= {self.source.op: (), self.sink.op: ()}
         return found | {place: fused if place in found else (*fused, place)}
 
