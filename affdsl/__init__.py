@@ -36,7 +36,7 @@ del os, part
 
 @_cache
 def _names():
-    """What has a name, the names as `dir` has them, and all names. The commands need none: they do not wait for these."""
+    """What gives the value of a name, what gives `dir`, and all names: commands need none of it, and do not wait."""
     return _import("lazy_loader").attach_stub(__name__, __file__)
 
 

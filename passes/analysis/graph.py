@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-import lazy_loader  # type: ignore[import-untyped]
-
 from affdsl.errors import AffdslError, public
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
@@ -16,6 +14,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
 from affdsl.ir.traverse import walk
+from affdsl.later import Later
 from affdsl.mlir.naming import loop_names, names_of
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
@@ -25,7 +24,7 @@ from affdsl.passes.analysis.storage import Buffer
 if TYPE_CHECKING:
     import networkx as nx
 else:
-    nx = lazy_loader.load("networkx")  # who only builds kernels does not wait for it
+    nx = Later("networkx")
 
 __all__ = ["Edge", "EdgeKind", "GraphError", "InsertionPoints", "MemRefDependenceGraph", "Node", "dependence_graph"]
 
