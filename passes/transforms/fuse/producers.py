@@ -221,19 +221,19 @@ class Pair:
                 with suppress(UnknownError):
                     private.append(private_buffer(made, nest, first, buffer.root, self.fast))
         if self.focus is not None:
-            self.focus.found.keep(self._question(depth), self.focus.form, (slice, tuple(private)))
+            self.focus.found.keep(self.question(depth), self.focus.form, (slice, tuple(private)))
         return slice, tuple(private)
 
     def _recalled(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]] | None:
         """The same, if it was found of a function like this one."""
-        known = None if self.focus is None else self.focus.found.recall(self._question(depth), self.focus.form)
+        known = None if self.focus is None else self.focus.found.recall(self.question(depth), self.focus.form)
         if known is None:
             return None
         new, (slice, private) = known
         assert isinstance(self.source.op, affine.For)
         return slice.renamed(new, self.source.op), tuple([each.renamed(new) for each in private])
 
-    def _question(self, depth: int, *more: object) -> object:
+    def question(self, depth: int, *more: object) -> object:
         """What the slice of a depth, and more, depends on, beside the function."""
         return type(self), self.source.id, self.sink.id, self.fast, self._only, depth, *more
 
@@ -273,7 +273,7 @@ class Pair:
         variant: Variant,
     ) -> Answer:
         """Whether all stays as it was; what was answered of a function like this one is the answer."""
-        focus, question = self.focus, self._question(candidate.depth, variant)
+        focus, question = self.focus, self.question(candidate.depth, variant)
         if focus is not None and (known := focus.answers.recall(question, focus.form)) is not None:
             return known[1]
         answer = self.window.compared(changes, {each.new for each in private})
