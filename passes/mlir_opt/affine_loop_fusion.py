@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.mlir.naming import names_of
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.nodes import ivs_of
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.transforms.fuse.alike import Memory
 from affdsl.passes.transforms.fuse.costs import Costs, Evaluation, cost_of, costs_of
@@ -303,7 +303,7 @@ class _Fusions:
         key = self.function, owner
         if self._inside[0] != key:
             loops = [op for op in self._block(owner) if isinstance(op, Loop)]
-            self._inside = key, {next(loop.binds()): loop for loop in loops}
+            self._inside = key, {iv: loop for loop in loops for iv in ivs_of(loop)[:1]}
         return self._inside[1]
 
     def _block(self, owner: Value | None) -> Block:
@@ -311,7 +311,7 @@ class _Fusions:
         if owner is None:
             return self.function.body
         loops = (op for op in walk(self.function) if isinstance(op, Loop))
-        return next((loop.body for loop in loops if next(loop.binds()) is owner), ())
+        return next((loop.body for loop in loops if owner in ivs_of(loop)[:1]), ())
 
 
 def attempted(pair: Pair, policy: Policy) -> Attempt:
@@ -362,4 +362,5 @@ def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) 
 def _owners(function: Func) -> list[Value]:
     """The first induction variables of the loops with several loops in their bodies, inner ones first."""
     loops = [op for op in walk(function) if isinstance(op, Loop)]
-    return [next(op.binds()) for op in reversed(loops) if sum(isinstance(each, Loop) for each in op.body) > 1]
+    several = [op for op in loops if sum(isinstance(each, Loop) for each in op.body) > 1]
+    return [iv for op in reversed(several) for iv in ivs_of(op)[:1]]
