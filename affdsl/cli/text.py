@@ -10,7 +10,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from affdsl.mlir.known_versions import LAST
+from affdsl.mlir.known_versions import LAST, Version
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.readers import parse
 from affdsl.mlir.registry import is_registered
@@ -26,7 +26,7 @@ class Style(FrozenValue):
     generic: bool = False
     locations: bool = False
     local_scope: bool = False
-    version: int = LAST
+    version: Version = LAST
     numbered: bool = False
 
 

@@ -204,13 +204,16 @@ class Pair:
         """The consumer with a copy of a slice in the loop of a depth."""
         return _within(self.sink.op, self.loops[depth - 1], (copied,), ())
 
-    def _found(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]]:
-        """The slice for the loop of a depth, and the buffers that could be private. Raises UnknownError."""
+    def slice(self, depth: int) -> Slice:
+        """The iterations of the producer for one of the loop of this depth of the consumer. Raises UnknownError."""
         loop = self.loops[depth - 1]
         assert isinstance(self.source.op, affine.For)
         inside = len(self.accesses.domains[loop.body[0]].ivs)
-        path = path_to(self.function, loop.body[0])
-        slice = slice_of(self.accesses, self.source.op, self.links, inside, path)
+        return slice_of(self.accesses, self.source.op, self.links, inside, path_to(self.function, loop.body[0]))
+
+    def _found(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]]:
+        """The slice for the loop of a depth, and the buffers that could be private. Raises UnknownError."""
+        loop, slice = self.loops[depth - 1], self.slice(depth)
         private: list[PrivateBuffer] = []
         possible = [b for b in self.buffers if b not in self._overwritten] if self._can_be_private else []
         if possible:
