@@ -4,7 +4,7 @@ import gc
 import sys
 from importlib import import_module
 
-BETWEEN_COLLECTIONS = 50_000
+BETWEEN_COLLECTIONS = 500_000
 """How many more objects there are before Python looks for cycles among them: IR has none, but is many objects."""
 
 
