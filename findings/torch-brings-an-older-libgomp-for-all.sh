@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whoever imports PyTorch 2.0 first runs all later OpenMP code of the process with PyTorch's older libgomp, or cannot load it.
 #
-# Tool: the wheel of torch 2.0.1 for CPython 3.11 on x86-64 (libgomp up to OMP_4.5), and that of torch 2.14.1 (up to OMP_5.0); gcc.
+# Tool: the wheel of torch 2.0.1 for CPython 3.11, which runs this, on x86-64 (libgomp up to OMP_4.5), and that of torch 2.14.1 (up to OMP_5.0); gcc.
 # A good guess: a library inside of a wheel has a name of its own, as auditwheel gives it, and serves that wheel alone.
 # Seen: the file of 2.0.1 is called libgomp-a34b3233.so.1, but its SONAME is libgomp.so.1. A library that gcc made later finds it by that name:
 # one that calls omp_pause_resource_all, of gcc 9, is refused for want of the version OMP_5.0, though the system's libgomp has it.
@@ -10,11 +10,9 @@ set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "${PYTHON:-python3}" -m venv "$folder/venv"
-for version in 2.0.1 2.14.1; do # some 600 MB each: the wheels alone, nothing that they need
-    "$folder/venv/bin/pip" download --quiet --no-cache-dir --disable-pip-version-check --no-deps --only-binary=:all: \
-        --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 --platform manylinux1_x86_64 \
-        --python-version 3.11 --dest "$folder/$version" "torch==$version"
-done
+# The two alone, of some 600 MB each, without what they need: they are not imported.
+"$folder/venv/bin/pip" install --quiet --no-compile --disable-pip-version-check --no-deps --target="$folder/2.0.1" torch==2.0.1
+"$folder/venv/bin/pip" install --quiet --no-compile --disable-pip-version-check --no-deps --target="$folder/2.14.1" torch==2.14.1
 cat >"$folder/program.c" <<'C'
 #include <omp.h>
 
@@ -32,14 +30,10 @@ cat >"$folder/after.py" <<'PYTHON'
 import ctypes
 import glob
 import sys
-import zipfile
 
 folder, version = sys.argv[1:]
 if version != "none":
-    (wheel,) = glob.glob(f"{folder}/{version}/torch-*.whl")
-    with zipfile.ZipFile(wheel) as files:
-        (name,) = [each for each in files.namelist() if "libgomp" in each]
-        ctypes.CDLL(files.extract(name, f"{folder}/{version}"))
+    ctypes.CDLL(*glob.glob(f"{folder}/{version}/torch/lib/libgomp*"))
 try:
     print(version, "loaded", ctypes.CDLL(f"{folder}/program.so").threads())
 except OSError as error:
