@@ -29,6 +29,8 @@ _WITH_DIMS = (affine.For, affine.Parallel, affine.Apply)
 
 Writer: TypeAlias = "Callable[[Printer, Any], str | Iterator[Block]]"
 """Gives an operation's text less its results; or prints lines and yields its blocks to be printed between them."""
+OpaqueWriter: TypeAlias = "Callable[[Printer, Opaque], Iterator[Block] | None]"
+"""Prints lines and yields blocks to be printed between them; None if only the generic form can say all of it."""
 
 
 class Spelling(Frozen):
@@ -68,8 +70,10 @@ class Printer:
         locations: bool = False,
         spelling: Spelling = TODAY,
         names: Mapping[Value, str] | None = None,
+        opaque: Mapping[str, OpaqueWriter] | None = None,
     ) -> None:
         self._writers = spelling.writers(writers)
+        self._opaque = {} if opaque is None else opaque
         self._spelling = spelling
         self.names = Names(given=names)
         self.depth = 0
@@ -112,7 +116,8 @@ class Printer:
             self._note(op)
         writer = self._writers.get(type(op))
         if self._generic or isinstance(op, Opaque):
-            return self._generic_op(op)
+            of_kind = self._opaque.get(op.kind) if isinstance(op, Opaque) and not self._generic else None
+            return (of_kind(self, op) if of_kind is not None else None) or self._generic_op(op)
         if writer is None:
             raise TypeError(f"no MLIR text is known for the operation {type(op).__name__} ({op_name(op)})")
         text: str | Iterator[Block] = writer(self, op)

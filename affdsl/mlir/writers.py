@@ -58,5 +58,6 @@ def print_op(
         locations=locations,
         spelling=spelling(version),
         names=names_by_number(op) if numbered else None,
+        opaque=irregular.OPAQUE_WRITERS,
     )
     return printer.print(op)
