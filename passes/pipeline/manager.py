@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError, VerificationError, public
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
@@ -269,7 +268,7 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     tell("before", op)
     try:
         if step.row.says is not None:
-            tell("says", op, step.row.says(module_of(op), module_of(place(op))))
+            tell("says", op, step.row.says(module_of(op), module_of(place(op)), **_keywords(step)))
         new = _called(step, op, place)
     except AffdslError as error:
         tell("failed", op)

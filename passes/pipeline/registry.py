@@ -22,9 +22,9 @@ class Pass(FrozenValue):
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
     One that `sees_around` is given the whole module too, as `context`: its calls show which arguments are one buffer.
-    `title` is what dumps of the IR call it. What `says` or `prints` is set changes nothing: the first gives its
-    remarks, the second gives lines for the standard output. `explains` takes what `run` takes, and says how it comes
-    to what it does.
+    `title` is what dumps of the IR call it. `says` gives its remarks on the module that it is given, `prints` gives
+    lines for the standard output: most of these passes change nothing. `explains` takes what `run` takes, and says how
+    it comes to what it does.
     """
 
     name: str
@@ -192,6 +192,15 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-affine-loop-unswitch", "(anonymous namespace)::TestAffineLoopUnswitching", "any",
          "Ask one condition before the loops that it does not depend on",
          _in("mlir_opt.affine_loop_unswitch")),
+    Pass("test-loop-fusion", "(anonymous namespace)::TestLoopFusion", "func",
+         "Say which loops could be fused, with the slices, or fuse all that is legal",
+         _in("mlir_opt.loop_fusion"),
+         (Option("test-loop-fusion-dependence-check", "bool", False,
+                 "Name the loops that operations between them keep apart"),
+          Option("test-loop-fusion-slice-computation", "bool", False,
+                 "For each two loops, the iterations of one that an iteration of the other needs"),
+          Option("test-loop-fusion-utilities", "bool", False, "Fuse loops as long as it is legal for two of them")),
+         says=_in("mlir_opt.loop_fusion", "remarks_on_fusion"), sees_around=True),
     Pass("test-decompose-affine-ops", "(anonymous namespace)::TestDecomposeAffineOps", "func",
          "Write affine.apply as steps, first of what fewer loops change", _in("mlir_opt.decompose_affine_ops")),
     Pass("test-loop-permutation", "(anonymous namespace)::TestLoopPermutation", "any",
@@ -222,8 +231,11 @@ PASSES: tuple[Pass, ...] = (
           Option("target", "text", "native", "The vector registers: of this machine, or as avx2"),
           Option("threads", "uint", 0, "How many threads there are; 0 is as many as may be used here")),
          sees_around=True),
+    Pass("affdsl-relations", "AffdslRelations", "any",
+         "Print access relations and dependences as tableaus, which mlir-opt does not have", unchanged,
+         says=_in("mlir_opt.relations", "relations_of")),
 )  # fmt: skip
-OURS = ("affdsl-optimize", "raise-scf-to-affine")
+OURS = ("affdsl-optimize", "affdsl-relations", "raise-scf-to-affine")
 """The passes that mlir-opt does not have."""
 
 BY_NAME = {p.name: p for p in PASSES}
