@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite
+from affdsl.passes.cleanup.canonicalize import folded, rewritten
 from affdsl.passes.transforms.unswitch import CROSSED, Path, conditions_in, obstacle, unswitched
+
+ON_CONDITIONS = ("compose_condition", "empty_else", "known_condition")
+"""The rules of canonicalize for affine.if, which mlir-opt applies before and after."""
 
 
 def affine_loop_unswitch(module: Module) -> Module:
@@ -36,12 +41,13 @@ def affine_loop_unswitch(module: Module) -> Module:
         nonlocal done
         if done or not isinstance(op, Func) or op.external:
             return None
-        for path in conditions_in(op.body, ()):
-            above = _movable(op, path)
+        simple = rewritten(op, affine.If)
+        for path in conditions_in(simple.body, ()):
+            above = _movable(simple, path)
             if above is not None:
                 done = True
-                return unswitched(op, path[above:])
-        return None
+                return folded(unswitched(simple, path[above:]), ON_CONDITIONS)
+        return None if simple is op else simple
 
     return rewrite(module, rule)
 

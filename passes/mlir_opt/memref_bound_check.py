@@ -25,8 +25,9 @@ def memref_bound_check(module: func.Module, context: func.Module | None = None) 
 
     A static size is left where some iteration does so, for some values of the symbols, as mlir-opt has it. A size that
     is known only at run time is left where the access is outside for all sizes with which it runs at all; mlir-opt
-    says so of every such access. All lanes of a vector count, of which mlir-opt looks at the first. What cannot be
-    decided is a warning that says why.
+    says so of every such access. All lanes of a vector count, of which mlir-opt looks at the first. An index that is
+    not affine is an error in the words of mlir-opt, with the reason. What else cannot be decided is a warning that
+    says why.
 
     >>> from affdsl.mlir.readers import parse
     >>> module = parse('''
@@ -52,6 +53,7 @@ def memref_bound_check(module: func.Module, context: func.Module | None = None) 
 
 def _of(op: affine.Access, domain: Domain, accesses: Accesses) -> Iterator[Remarks]:
     """What is wrong with one access, dimension by dimension, the upper end first."""
+    is_affine = True
     for axis, (lanes, written) in enumerate(zip(_lanes(op), op.index, strict=True)):
         expr, inside = accesses.scope.expr(written, domain)
         size = accesses.scope.size_of(op.memref, axis)
@@ -68,6 +70,10 @@ def _of(op: affine.Access, domain: Domain, accesses: Accesses) -> Iterator[Remar
             why = _unknown_or_outside(inside, outside, any_sizes=is_static or end == "lower")
             if why == "":
                 yield Remarks(op, "error", (what,))
+            elif why and inside.unknown != domain.unknown:  # that is said once of an access
+                if is_affine:
+                    yield Remarks(op, "error", (f"getMemRefRegion: compose affine map failed: {why}",))
+                is_affine = False
             elif why is not None:
                 yield Remarks(op, "warning", (f"{what} is not excluded: {why}",))
 

@@ -169,6 +169,7 @@ def either(condition: tuple[Constraint, ...], then: Op, orelse: Op, like: Op) ->
         results,
         location=like.location,
         attributes=like.attributes if isinstance(like, affine.If) else (),
+        written=like.written if isinstance(like, affine.If) else None,
     )
 
 

@@ -14,6 +14,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Module
+from affdsl.ir.traverse import OpT
 from affdsl.passes.cleanup.canonicalize import floats, integers
 from affdsl.passes.cleanup.canonicalize.affine_digits import AFFINE_DIGITS
 from affdsl.passes.cleanup.canonicalize.affine_loops import AFFINE_LOOPS
@@ -84,6 +85,36 @@ def canonicalize(
     return result
 
 
+def rewritten(root: OpT, *classes: type[Op]) -> OpT:
+    """An operation with all rules applied to the operations of some classes in it, inner ones first, and to no other.
+
+    That is what a pass of mlir-opt leaves that applies patterns greedily to one operation after the other.
+    """
+    graph = Graph(root)
+    rules = [rule for table in TABLES for cls in classes for rule in table.rules.get(cls, ())]
+    for node in reversed(list(graph.walk())):
+        while node.alive and isinstance(node.op, classes):
+            if graph.is_dead(node):
+                graph.erase(node)
+            elif not any(rule(graph, node, node.op) for rule in rules):
+                break
+    result = graph.result()
+    assert isinstance(result, type(root))
+    return result
+
+
+def folded(root: OpT, rules: Collection[str] = ()) -> OpT:
+    """An operation with all that folds in it folded, what is dead left out, and some of the rules applied by name.
+
+    That is what a pass of mlir-opt leaves which applies a few patterns greedily.
+    """
+    graph = Graph(root)
+    drive(graph, [_chosen(table, (), (*rules, *_FOLDS_THERE)) for table in TABLES])
+    result = graph.result()
+    assert isinstance(result, type(root))
+    return result
+
+
 def _chosen(table: Rules, disabled: Collection[str], enabled: Collection[str]) -> Rules:
     """The rules of a table that are applied."""
     if not disabled and not enabled:
@@ -96,7 +127,7 @@ def _chosen(table: Rules, disabled: Collection[str], enabled: Collection[str]) -
     return Rules(table.folds, {cls: tuple(filter(is_on, rules)) for cls, rules in table.rules.items()})
 
 
-_FOLDS_THERE = ("constants_right", "constant_right")
+_FOLDS_THERE = ("constants_right", "constant_right", "simplify_bounds", "never_runs", "compose_maps")
 """Rules that MLIR has among what folds an operation, which cannot be disabled."""
 
 
@@ -128,4 +159,4 @@ TABLES = (
     VECTOR_MEMORY,
 )
 
-__all__ = ["canonicalize"]
+__all__ = ["canonicalize", "folded", "rewritten"]

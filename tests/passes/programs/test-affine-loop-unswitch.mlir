@@ -1,5 +1,5 @@
 // RUN: test-affine-loop-unswitch
-// CLEAN: canonicalize,cse
+// CLEAN: cse
 // MEANT: 12
 func.func @f(%m: index, %n: index, %A: memref<40x40xf32>, %x: f32) {
   BODY
@@ -38,3 +38,11 @@ affine.for %i = 0 to %n {
   affine.if affine_set<(d0)[s0]: (s0 - d0 >= 0)>(%i)[%m] { affine.store %x, %A[%i, 1] : memref<40x40xf32> }
 }
 affine.if affine_set<()[s0]: (s0 >= 0)>()[%m] { affine.store %x, %A[1, 1] : memref<40x40xf32> }
+// ----- conditions that are known, or without an effect, before the one that moves
+affine.if affine_set<() : (0 == 0)>() { affine.store %x, %A[2, 1] : memref<40x40xf32> }
+affine.for %i = 0 to %n { affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%i) { } }
+affine.for %i = 0 to %n {
+  affine.if affine_set<(d0, d1)[s0, s1] : (d0 * -4 + s0 - 16 >= 0, d1 * -3 + s1 - 3 >= 0)>(%m, %m)[%n, %n] {
+    affine.store %x, %A[%i, 1] : memref<40x40xf32>
+  }
+}
