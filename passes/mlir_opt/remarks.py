@@ -11,17 +11,22 @@ from affdsl.ir.dialects.func import Module
 
 
 class Remarks(FrozenValue):
-    """Messages of one severity about one operation, in order. Errors among them do not end the run."""
+    """Messages of one severity about one operation, in order. Errors among them do not end the run.
+
+    In a message with braces, as {} or {1}, operations of `named` stand there, as they are printed.
+    """
 
     op: Op
     severity: Literal["error", "warning", "remark"]
     messages: tuple[str, ...]
+    named: tuple[Op, ...] = ()
 
 
-Analysis: TypeAlias = Callable[[Module, Module], Iterator[Remarks]]
-"""A pass that changes nothing and says something: of a module, which may be a part of the second one."""
+Analysis: TypeAlias = Callable[..., Iterator[Remarks]]
+"""What a pass says of a module, which may be a part of a second one, with the options of the pass as keywords."""
 
 
-def unchanged(module: Module) -> Module:
-    """The module itself, which is what an analysis makes of it."""
+def unchanged(module: Module, **options: object) -> Module:
+    """The module itself, which is what an analysis makes of it, whatever its options are."""
+    del options
     return module

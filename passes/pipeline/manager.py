@@ -269,7 +269,7 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     tell("before", op)
     try:
         if step.row.says is not None:
-            tell("says", op, step.row.says(module_of(op), module_of(place(op))))
+            tell("says", op, step.row.says(module_of(op), module_of(place(op)), **_keywords(step)))
         new = _called(step, op, place)
     except AffdslError as error:
         tell("failed", op)
