@@ -62,6 +62,6 @@ class Listener:
                 # mlir-opt prints what may be broken, as it says, in the form that all operations share.
                 shown = texts(each.severity == "error")[each.op]
             if each.named:
-                words = [texts(False)[op] for op in each.named]  # noqa: FBT003 - not generic
-                each = replace(each, messages=tuple([m.format(*words) for m in each.messages]))  # noqa: PLW2901
+                words = [texts(False)[op] for op in each.named]
+                each = replace(each, messages=tuple([m.format(*words) for m in each.messages]))
             self.said.append(Said(each, shown))

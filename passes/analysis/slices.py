@@ -14,8 +14,8 @@ from affdsl.ir.traverse import walk
 def forward(root: Op, op: Op) -> tuple[Op, ...]:
     """The operations inside of root that need one of them to run first: those that read its results, and so on.
 
-    What an operation holds is computed from what that reads. Each stands behind all that lead to it, unless they lead to
-    each other. Only values count: what is written to memory and read again does not.
+    What an operation holds is computed from what that reads. Each stands behind all that lead to it, unless they lead
+    to each other. Only values count: what is written to memory and read again does not.
 
     >>> from affdsl.mlir.readers import parse
     >>> f = parse('''func.func @f(%x: f32, %y: f32) -> f32 {
