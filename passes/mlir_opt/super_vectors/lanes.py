@@ -1,0 +1,144 @@
+"""Whether lanes may do what iterations do: neighbours in memory, and nothing behind the end of a loop that is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.traverse import walk
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.certain import holds
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.mlir_opt.super_vectors.choice import Dependents
+from affdsl.passes.transforms.hoist.faults import never_fails
+from affdsl.passes.transforms.loops.unrolling import constant_trips
+
+MOST_TRIED = 1 << 14
+"""So many iterations of a loop are looked at one by one."""
+
+
+def are_right(root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int], accesses: Accesses) -> bool:
+    """Whether loops may run so many iterations at once, as lanes, all of which load and store.
+
+    `dims` are the loops, by their induction variables, with the dimension of the vectors that each becomes. Lanes
+    behind the end of a loop read what means nothing, so nothing may fail for it, and store nothing: what they would
+    store to lies outside of its array, where lanes are left out.
+    """
+    depends = Dependents(accesses.function)
+    constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
+    loops = {op.iv: op for op in walk(root) if isinstance(op, affine.For)}
+    made = {v for op in walk(root) for v in op.defines()}
+    whole = {iv for iv, dim in dims.items() if _is_whole(loops[iv], sizes[dim], accesses)}
+    bounds = [b for op in loops.values() for b in (*op.lower, *op.upper)]
+    if any(iv in depends.resolved(bound).values() for iv in dims for bound in bounds):
+        return False
+    around = _around(root, dims)
+    for op in walk(root):
+        if isinstance(op, affine.For | affine.Yield | affine.Apply | arith.Constant):
+            continue
+        ivs = around[op]
+        if sorted(dims[iv] for iv in ivs) != list(range(len(sizes))):
+            return False
+        if not isinstance(op, affine.Load | affine.Store):
+            if not (whole >= set(ivs) or never_fails(op, constants)):
+                return False
+            continue
+        exprs = [depends.resolved(e) for e in op.index]
+        if any(v in made for e in exprs for v in e.values()):
+            return False  # a subscript that is computed otherwise may vary in any way
+        axes = [_axis(exprs, loops[iv], sizes[dims[iv]]) for iv in ivs]
+        if any(axis is None for axis in axes) or len(set(axes) - {-1}) < len([a for a in axes if a != -1]):
+            return False
+        if isinstance(op, affine.Store) and not all(
+            axis is not None and axis >= 0 and (iv in whole or _leaves(op, loops[iv], axis, loops, accesses))
+            for iv, axis in zip(ivs, axes, strict=True)
+        ):
+            return False
+    return True
+
+
+def _around(root: affine.For, dims: Mapping[Value, int]) -> dict[Op, tuple[Value, ...]]:
+    """The vectorized loops around each operation, outermost first."""
+    found: dict[Op, tuple[Value, ...]] = {root: ()}
+    for op in walk(root):
+        here = found[op]
+        if isinstance(op, affine.For):
+            here = (*here, op.iv) if op.iv in dims else here
+            found.update(dict.fromkeys(op.body, here))
+    return found
+
+
+def _is_whole(loop: affine.For, size: int, accesses: Accesses) -> bool:
+    """Whether a loop certainly ends with a whole vector."""
+    trips = constant_trips(loop)
+    return not (trip_count(loop, loop.iv, accesses).divisor if trips is None else trips) % size
+
+
+def _axis(exprs: Sequence[Affine], loop: affine.For, size: int) -> int | None:
+    """The dimension in which iterations of a loop, as lanes of a vector, are neighbours; -1 where all are at the same
+    element, and None where they are spread in another way."""
+    varying = [axis for axis, expr in enumerate(exprs) if loop.iv in expr.values()]
+    if not varying:
+        return -1
+    return varying[0] if len(varying) == 1 and _are_neighbours(exprs[varying[0]], loop, size) else None
+
+
+def _are_neighbours(expr: Affine, loop: affine.For, size: int) -> bool:
+    own = Affine(tuple((atom, c) for atom, c in expr.terms if loop.iv in _values(atom)))
+    if own == loop.iv * (own.terms[0][1] if own.terms else 0):
+        return own.terms[0][1] * loop.step == 1
+    trips = constant_trips(loop)
+    if trips is None or trips > MOST_TRIED or set(own.values()) != {loop.iv} or len(loop.lower) != 1:
+        return False
+    if not loop.lower[0].is_constant:
+        return False
+    at = [own.evaluate({loop.iv: loop.lower[0].constant + k * loop.step}) for k in range(trips)]
+    return all(at[k] == at[k - k % size] + k % size for k in range(trips))
+
+
+def _values(atom: object) -> set[Value]:
+    return set(Affine(((atom, 1),)).values())  # type: ignore[arg-type]
+
+
+def _leaves(
+    store: affine.Store, loop: affine.For, axis: int, loops: Mapping[Value, affine.For], accesses: Accesses
+) -> bool:
+    """Whether a store that runs along a dimension leaves its array there behind the end of a loop.
+
+    All iterations store, so wherever they run the first and the last ones lie inside.
+    """
+    scope, domain = accesses.scope, accesses.domains[store]
+    sizes = [scope.size_of(store.memref, k) for k in range(len(store.index))]
+    if sizes[axis] is None or any(iv not in domain.ivs for iv in [loop.iv]):
+        return False
+    for ends in ({iv: each.lower for iv, each in loops.items()}, {iv: each.upper for iv, each in loops.items()}):
+        is_last = ends[loop.iv] is loop.upper
+        at = {
+            iv: end[0] - is_last
+            for iv, end in ends.items()
+            if iv in domain.ivs and len(end) == 1 and loops[iv].step == 1
+        }
+        domain = _inside([e.substitute(at) for e in store.index], sizes, domain, accesses)
+    size = sizes[axis]
+    assert size is not None, "it is known, as was just seen"
+    behind = [store.index[axis].substitute({loop.iv: end}) - size for end in loop.upper]
+    for expr in behind:
+        made, where = scope.expr(expr, domain)
+        if not holds(made, where):
+            return False
+    return True
+
+
+def _inside(exprs: Sequence[Affine], sizes: Sequence[Affine | None], domain: Domain, accesses: Accesses) -> Domain:
+    """A domain where elements lie inside of their array."""
+    for expr, size in zip(exprs, sizes, strict=True):
+        made, domain = accesses.scope.expr(expr, domain)
+        facts = [Constraint(made)]
+        if size is not None:
+            limit, domain = accesses.scope.expr(size, domain)
+            facts.append(Constraint(limit - 1 - made))
+        domain = domain.where((tuple(facts),))
+    return domain
