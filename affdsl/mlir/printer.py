@@ -116,8 +116,9 @@ class Printer:
             self._note(op)
         writer = self._writers.get(type(op))
         if self._generic or isinstance(op, Opaque):
-            of_kind = self._opaque.get(op.kind) if isinstance(op, Opaque) and not self._generic else None
-            return (of_kind(self, op) if of_kind is not None else None) or self._generic_op(op)
+            if isinstance(op, Opaque) and not self._generic and (of_kind := self._opaque.get(op.kind)) is not None:
+                return of_kind(self, op) or self._generic_op(op)
+            return self._generic_op(op)
         if writer is None:
             raise TypeError(f"no MLIR text is known for the operation {type(op).__name__} ({op_name(op)})")
         text: str | Iterator[Block] = writer(self, op)

@@ -12,12 +12,12 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.parallelism import of_loops
+from affdsl.passes.analysis.parallelism import of_loop, of_loops
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.options import OptionError
-from affdsl.passes.mlir_opt.super_vectors.choice import ANY, buckets, is_known
+from affdsl.passes.mlir_opt.super_vectors.choice import ANY, Match, buckets, is_known
 from affdsl.passes.mlir_opt.super_vectors.emit import UnfitError, Vectors, placed, vectors
-from affdsl.passes.mlir_opt.super_vectors.lanes import are_right
+from affdsl.passes.mlir_opt.super_vectors.lanes import to_be_masked
 from affdsl.passes.transforms.loops.alone import each_nest_alone, together
 from affdsl.passes.transforms.parallelize import obstacle
 from affdsl.passes.transforms.vectorize import vectorize
@@ -47,8 +47,8 @@ def affine_super_vectorize(
     The loops are those that mlir-opt takes: without conditions, the innermost first whose accesses all run along one
     dimension of their arrays or stay where they are, and none around or inside of it. They are left as they are if
     iterations depend on each other. Iterations that are left over are lanes of the last vector where what these store
-    lies outside of its array, and is left out; otherwise they run one by one, or masked where several loops are
-    vectorized together.
+    lies outside of its array, and is left out; otherwise they run one by one where one loop is vectorized and all
+    its accesses are to neighbours, or by a mask.
 
     Parameters
     ----------
@@ -102,30 +102,50 @@ def affine_super_vectorize(
             _fail(function, f"Vectorization factor must be greater than zero, got {min(sizes)}")
         if vectorize_reductions and len(sizes) > 1:
             _fail(function, "Vectorizing reductions is supported only for 1-D vectors: give one virtual-vector-size")
+        made: dict[Value, Vectors] = {}
         apart = each_nest_alone(function, around)
         if apart is None:
-            return asked.vectorized(function, around)
-        made = [(nest, alone, asked.vectorized(alone, Module((alone,)))) for nest, alone in apart]
-        changed = [each for each in made if each[1] is not each[2]]
-        return together(function, changed) if changed else function
+            function = asked.vectorized(function, around, made)
+        else:
+            parts = [(nest, alone, asked.vectorized(alone, Module((alone,)), made)) for nest, alone in apart]
+            changed = [part for part in parts if part[1] is not part[2]]
+            function = together(function, changed) if changed else function
+        return placed(function, made) if made else function
 
     body = tuple(vectorized(op) if isinstance(op, Func) and not op.external else op for op in module.body)
     return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
 
 
+def outermost_is_parallel(function: Func, module: Module) -> bool:
+    """Whether the only outermost loop of a function runs its iterations in any order, if there is just one."""
+    loop = _only_outermost(function)
+    return loop is None or _is_parallel(loop, Dependences(function, module))
+
+
 def outermost_as_lanes(function: Func, lanes: int, module: Module) -> Func:
-    """A function whose only outermost loop has so many iterations at once, as lanes, if it can have that form."""
-    loops = [op for op in function.body if isinstance(op, affine.For)]
+    """A function whose only outermost loop runs so many iterations at once, as lanes, where that is right."""
+    loop = _only_outermost(function)
     dependences = Dependences(function, module)
-    if len(loops) != 1 or not any(each.iv is loops[0].iv and each.is_parallel for each in of_loops(dependences)):
+    if loop is None or not is_known(loop) or not _is_parallel(loop, dependences):
         return function
-    dims = {loops[0].iv: 0}
-    if not is_known(loops[0]) or not are_right(loops[0], dims, (lanes,), dependences.accesses):
+    dims = {loop.iv: 0}
+    masked = to_be_masked(loop, dims, (lanes,), dependences.accesses)
+    if masked is None:
         return function
     try:
-        return placed(function, {loops[0].iv: vectors(loops[0], dims, (lanes,), (), function)})
+        return placed(function, {loop.iv: vectors(loop, dims, (lanes,), (), masked, function)})
     except UnfitError:
         return function
+
+
+def _only_outermost(function: Func) -> affine.For | None:
+    loops = [op for op in function.body if isinstance(op, affine.For)]
+    return loops[0] if len(loops) == 1 else None
+
+
+def _is_parallel(loop: affine.For, dependences: Dependences) -> bool:
+    verdict = of_loop(dependences, loop.iv)
+    return verdict is not None and verdict.is_parallel
 
 
 class _Request(FrozenValue):
@@ -135,8 +155,8 @@ class _Request(FrozenValue):
     along: tuple[int, ...]
     reductions: bool
 
-    def vectorized(self, function: Func, module: Module) -> Func:
-        """A function with loops as lanes."""
+    def vectorized(self, function: Func, module: Module, made: dict[Value, Vectors]) -> Func:
+        """A function with loops as lanes where iterations that are left over run one by one; `made` gets all others."""
         if not any(isinstance(op, affine.For) for op in walk(function)):
             return function
         dependences = Dependences(function, module)
@@ -144,35 +164,30 @@ class _Request(FrozenValue):
         found = buckets(
             function, self.along, lambda loop: loop.iv in can and (self.reductions or not can[loop.iv].reductions)
         )
-        made: dict[Value, Vectors] = {}
-        others: list[tuple[affine.For, ...]] = []
         for bucket in found:
             for match in bucket:
+                masked = to_be_masked(match.loop, match.dims(), self.sizes, dependences.accesses)
+                reductions = can[match.loop.iv].reductions
                 try:
-                    new = vectors(match.loop, match.dims(), self.sizes, can[match.loop.iv].reductions, function)
+                    new = vectors(match.loop, match.dims(), self.sizes, reductions, masked or (), function)
                 except UnfitError:
                     continue
-                if are_right(match.loop, match.dims(), self.sizes, dependences.accesses):
+                one_by_one = self._with_rest(function, match, module) if masked is None or masked else function
+                if one_by_one is not function:
+                    function = one_by_one
+                elif masked is not None:
                     made[match.loop.iv] = new
-                elif match.alone is not None:
-                    others.append(match.alone)
                 else:
                     continue
                 break
-        if made:
-            function = placed(function, made)
-        for loops in others:
-            function = self._with_rest(function, loops, module)
         return function
 
-    def _with_rest(self, function: Func, loops: Sequence[affine.For], module: Module) -> Func:
-        """A function with loops vectorized so that what is left over is not lanes of whole vectors."""
-        ivs = tuple(loop.iv for loop in loops)
+    def _with_rest(self, function: Func, match: Match, module: Module) -> Func:
+        """A function with a loop as lanes, what is left over one by one; the function itself if that cannot be."""
+        if match.inner:
+            return function
         try:
-            if len(ivs) == 1:
-                made = vectorize(function, ivs[0], self.sizes[0], module=module)
-            else:
-                made = vectorize(function, ivs, self.sizes, tail="masked", module=module)
+            made = vectorize(function, match.loop.iv, self.sizes[0], module=module)
         except IllegalTransform:
             return function
         return made if _wide(made) > _wide(function) else function

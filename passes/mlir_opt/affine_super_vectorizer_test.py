@@ -13,11 +13,12 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.maps import AffineMap, dim, symbol
 from affdsl.ir.spelling import tree_of
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.types import VectorType
 from affdsl.ir.written import replace
 from affdsl.passes.affine.maps import flattened, shifted
 from affdsl.passes.analysis.slices import around, backward, forward
+from affdsl.passes.mlir_opt.affine_super_vectorize import outermost_as_lanes, outermost_is_parallel
 from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.mlir_opt.remarks import Remarks
 
@@ -47,7 +48,7 @@ def affine_super_vectorizer_test(
     vector_shape_ratio
         A shape: how often it fits into the vector that each operation makes, dimension by dimension, if it does.
     vectorize_affine_loop_nest
-        Says nothing.
+        Why the outermost loop is not vectorized, if iterations depend on each other: see `vectorized_nest`.
 
     >>> from affdsl.mlir.readers import parse
     >>> module = parse('''func.func @f() {
@@ -62,6 +63,8 @@ def affine_super_vectorizer_test(
     for function in walk(module):
         if not isinstance(function, Func) or function.external:
             continue
+        if vectorize_affine_loop_nest and not outermost_is_parallel(function, module):
+            yield Remarks(function, "remark", ("Outermost loop cannot be parallel",))
         if compose_maps:
             yield from _composed(function)
         if shape:
@@ -69,6 +72,22 @@ def affine_super_vectorizer_test(
         for title, of in ((" backward", backward), (" forward", forward), ("", around)):
             if {" backward": backward_slicing, " forward": forward_slicing, "": slicing}[title]:
                 yield _slices(function, title, of)
+
+
+def vectorized_nest(module: Module, *, vectorize_affine_loop_nest: bool = False, **options: object) -> Module:
+    """The module, where asked for with the outermost loop of each function run 4 iterations at once, if there is one.
+
+    Whatever it holds becomes vectors, so loads and stores may be strided over dimensions of their arrays, not in them.
+    It stays where that is not right. The other options change nothing.
+    """
+    del options
+    if not vectorize_affine_loop_nest:
+        return module
+
+    def vectorized(op: Op) -> Op | None:
+        return outermost_as_lanes(op, 4, module) if isinstance(op, Func) and not op.external else None
+
+    return rewrite(module, vectorized)
 
 
 def _size(text: int | str) -> int:

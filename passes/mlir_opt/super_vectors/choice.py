@@ -31,14 +31,6 @@ class Match(FrozenValue):
             found |= match.dims(depth + 1)
         return found
 
-    @property
-    def alone(self) -> tuple[affine.For, ...] | None:
-        """The loops, outermost first, where each has one inside at most."""
-        if not self.inner:
-            return (self.loop,)
-        rest = self.inner[0].alone if len(self.inner) == 1 else None
-        return None if rest is None else (self.loop, *rest)
-
 
 def buckets(function: Func, along: Sequence[int], may_be: Callable[[affine.For], bool]) -> list[list[Match]]:
     """What may be vectorized, innermost first; of matches that share loops, which are together, one at most.
@@ -59,7 +51,7 @@ def buckets(function: Func, along: Sequence[int], may_be: Callable[[affine.For],
 
     def match(loop: affine.For, depth: int) -> Match | None:
         dimension = form(loop)
-        if dimension is None or ANY not in (dimension, along[depth]) and dimension != along[depth]:
+        if dimension is None or (ANY not in (dimension, along[depth]) and dimension != along[depth]):
             return None
         if depth + 1 == len(along):
             return Match(loop)
@@ -125,9 +117,11 @@ class Dependents:
         return expr.substitute({v: self.expr(v) for v in dict.fromkeys(expr.values()) if v in self.applied})
 
     def dimension(self, loop: affine.For) -> int | None:
-        """The dimension, counted from the last, along which a loop runs in all its accesses, ANY if it stays at the same
-        elements; None where it runs along several, or arrays have a layout. As mlir-opt has it, a value counts that
-        stands in a subscript, not what becomes of it."""
+        """The dimension, counted from the last, along which a loop runs in all its accesses; ANY if it stays in place.
+
+        None where it runs along several, or arrays have a layout. As mlir-opt has it, a value counts that stands in a
+        subscript, not what becomes of it.
+        """
         found = ANY
         for op in walk(loop):
             if not isinstance(op, affine.Load | affine.Store):

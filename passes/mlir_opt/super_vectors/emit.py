@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 
@@ -22,6 +22,8 @@ from affdsl.passes.mlir_opt.super_vectors.choice import Dependents
 
 _KINDS = {kind: name for name, kinds in vector.KINDS.items() for kind in kinds if kind is not None}
 """What a reduction of a vector is called that combines by a kind of arith."""
+_NAN = {"minnumf": nan, "maxnumf": -nan}
+"""What these kinds leave out, with the signs that mlir-opt gives to it."""
 _DECLARED = {kind: declared for declared, kind in DECLARED.items()}
 
 
@@ -42,18 +44,23 @@ class Vectors:
 
 
 def vectors(
-    root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int], reductions: Sequence[Reduction], function: Func
+    root: affine.For,
+    dims: Mapping[Value, int],
+    sizes: Sequence[int],
+    reductions: Sequence[Reduction],
+    masked: Container[Op],
+    function: Func,
 ) -> Vectors:
-    """A loop whose iterations, with those of loops inside of it, run as lanes. Raises UnfitError if it has no such form.
+    """A loop whose iterations, with those of loops inside of it, run as lanes; UnfitError if it has no such form.
 
         affine.for %i = 0 to 64 { %a = load A[%i]; store %a, B[%i] }
         ->   affine.for %i = 0 to 64 step 8 { %a = vector.transfer_read A[%i]; vector.transfer_write %a, B[%i] }
 
     Whether that is right is for `lanes.are_right` to say. `dims` has for the induction variable of each loop that
     becomes lanes the dimension of the vectors, and `reductions` what the outermost one combines, which it then does in
-    another order.
+    another order. The stores of `masked` leave out lanes behind the end of a loop, which other stores do by themselves.
     """
-    emitter = _Emitter(tuple(sizes), dims, reductions, function)
+    emitter = _Emitter(tuple(sizes), dims, reductions, masked, function)
     ops = emitter.loop(root)
     return Vectors(ops, emitter.results, emitter.after)
 
@@ -89,6 +96,7 @@ class _Level:
 
     iv: Value
     is_lanes: bool
+    heading: affine.For
     body: list[Op] = field(default_factory=list)
     own: list[Value] = field(default_factory=list)
     mask: Value | None = None
@@ -96,8 +104,14 @@ class _Level:
 
 class _Emitter:
     def __init__(
-        self, sizes: tuple[int, ...], dims: Mapping[Value, int], reductions: Sequence[Reduction], function: Func
+        self,
+        sizes: tuple[int, ...],
+        dims: Mapping[Value, int],
+        reductions: Sequence[Reduction],
+        masked: Container[Op],
+        function: Func,
     ) -> None:
+        self._masked = masked
         self.results: dict[Value, Value] = {}
         self.after: dict[Value, list[Op]] = {}
         self._sizes, self._dims = sizes, dims
@@ -131,10 +145,10 @@ class _Emitter:
         self._inside |= {loop.iv, *loop.carried, *(v for op in loop.body for v in op.defines())}
         self._scalars[loop.iv] = iv
         self._vectors.update(zip(loop.carried, carried, strict=True))
-        level = _Level(loop.iv, is_lanes)
+        level = _Level(loop.iv, is_lanes, heading)
         self._levels.append(level)
-        if combined:
-            self._mask(heading, iv, level)
+        if combined and not self._is_whole(heading):
+            level.mask = self._mask([level], level.body)
         selected = {step: k for k, (_, step) in enumerate(combined)} if level.mask is not None else {}
         for op in loop.body:
             self._op(op, inits[selected[op]] if op in selected else None, loop)
@@ -148,10 +162,11 @@ class _Emitter:
         if not is_lanes:
             self._vectors.update(zip(loop.results, results, strict=True))
             return [*before, made]
+        parts = zip(loop.inits, loop.results, results, strict=True)
         behind = [
             op
-            for (kind, _), start, init, old, new in zip(combined, starts, loop.inits, loop.results, results, strict=True)
-            for op in self._reduced(kind, start.value, init, old, new)
+            for (kind, _), start, ends in zip(combined, starts, parts, strict=True)
+            for op in self._reduced(kind, start.value, *ends)
         ]
         return [*before, made, *behind]
 
@@ -171,17 +186,16 @@ class _Emitter:
             case affine.Store():
                 value = self._vector(op.value)
                 indices, map = self._place(op)
-                body.append(
-                    vector.TransferWrite(
-                        value, op.memref, indices, map, (False,) * len(self._sizes), location=op.location
-                    )
-                )
+                mask: tuple[Value, ...] = ()
+                if op in self._masked:  # its dimensions are in the order of the array
+                    along = sorted(range(len(self._sizes)), key=lambda k: str(map.results[k]))
+                    mask = (self._mask([self._level(k) for k in along], body),)
+                stays = (False,) * len(self._sizes)
+                body.append(vector.TransferWrite(value, op.memref, indices, map, stays, mask, location=op.location))
             case arith.Constant():
                 self._constant(op)
             case affine.Apply():
-                map = written(op, "expr")
-                result = Value(INDEX, op.result.hint)
-                body.append(self._applied(map, result, op))
+                body.append(self._applied(written(op, "expr"), result := Value(INDEX, op.result.hint), op))
                 self._scalars[op.result] = result
             case affine.Yield():
                 body.append(with_fields(op, values=tuple(self._vector(v) for v in op.values)))
@@ -229,8 +243,8 @@ class _Emitter:
     def _along(self, op: affine.Load | affine.Store, number: int) -> Affine:
         """The dimension of the array along which a dimension of a vector lies; 0 where all lanes have one element."""
         exprs = [self._depends.resolved(e) for e in op.index]
-        ivs = [level.iv for level in self._levels if self._dims.get(level.iv) == number]
-        axes = [dim(axis) for axis, expr in enumerate(exprs) for v in expr.values() if v in ivs]
+        iv = self._level(number).iv
+        axes = [dim(axis) for axis, expr in enumerate(exprs) if iv in expr.values()]
         if len(set(axes)) > 1:
             raise UnfitError
         return Affine.of(axes[0] if axes else 0)
@@ -258,7 +272,7 @@ class _Emitter:
             return self._constant(self._constants[value])
         scalar = self._scalars.get(value, value)
         level = next((each for each in self._levels if each.iv is value), None)
-        if level is None and value in self._inside or level is not None and level.is_lanes:
+        if value in self._inside if level is None else level.is_lanes:
             raise UnfitError
         made = vector.Broadcast(Value(self._type(value.type), value.hint), scalar, location=value.location)
         self._vectors[value] = made.result
@@ -308,27 +322,43 @@ class _Emitter:
         """Numbers that change nothing with which they are combined."""
         assert isinstance(init.type, IntegerType | IndexType | FloatType), "a kind of arith combines numbers"
         given = self._constants.get(init)
-        start = nan if kind in ("minnumf", "maxnumf") else neutral(_DECLARED[kind], init.type)
+        of_type = float if isinstance(init.type, FloatType) else int
+        start = _NAN[kind] if kind in _NAN else of_type(neutral(_DECLARED[kind], init.type))
         if kind == "addf" and given is not None and not isinstance(given.value, tuple) and str(given.value) != "-0.0":
             start = 0.0  # the sign of a sum of zeros is then that of what is given
         return arith.Constant(Value(self._type(init.type)), start, location=init.location)
 
-    def _mask(self, heading: affine.For, iv: Value, level: _Level) -> None:
-        """A mask of the lanes that lie before the end of a loop, unless all certainly do."""
-        upper, size = written(heading, "upper"), self._sizes[0]
-        low, high = heading.lower[0], heading.upper[0]
-        if len(heading.lower) == len(heading.upper) == 1 and low.is_constant and high.is_constant:
-            if not (high - low).constant % size:
-                return
-        end = high
+    def _is_whole(self, heading: affine.For) -> bool:
+        """Whether a loop that combines certainly ends with a whole vector, as mlir-opt sees it."""
+        bounds = [b.constant for b in (*heading.lower, *heading.upper) if b.is_constant]
+        return len(heading.lower) == len(heading.upper) == 1 and len(bounds) == 2 and not (
+            (bounds[1] - bounds[0]) % self._sizes[0]
+        )  # fmt: skip
+
+    def _mask(self, levels: Sequence[_Level], body: list[Op]) -> Value:
+        """The lanes that lie before the ends of loops."""
+        left = [self._left(level, body) for level in levels]
+        shape = tuple(self._sizes[self._dims[level.iv]] for level in levels)
+        mask = vector.CreateMask(Value(VectorType(shape, I1)), tuple(left), location=levels[0].heading.location)
+        body.append(mask)
+        return mask.result
+
+    def _left(self, level: _Level, body: list[Op]) -> Value:
+        """How many iterations of a loop are left."""
+        heading = level.heading
+        end = heading.upper[0]
         if len(heading.upper) > 1:
+            upper = written(heading, "upper")
             least = affine.Min(Value(INDEX), heading.upper, location=heading.location, written={"exprs": upper})
-            level.body.append(least)
+            body.append(least)
             end = Affine.of(least.result)
-        left = affine.Apply(Value(INDEX), end - iv, location=heading.location)
-        mask = vector.CreateMask(Value(VectorType(self._sizes, I1)), (left.result,), location=heading.location)
-        level.body += (left, mask)
-        level.mask = mask.result
+        left = (end - self._scalars[level.iv]).ceildiv(heading.step)
+        body.append(affine.Apply(result := Value(INDEX), left, location=heading.location))
+        return result
+
+    def _level(self, number: int) -> _Level:
+        """The loop around whose iterations are a dimension of the vectors."""
+        return next(level for level in self._levels if self._dims.get(level.iv) == number)
 
     def _reduced(self, kind: str, start: object, init: Value, old: Value, new: Value) -> list[Op]:
         """The number that all lanes and the one before the loop make, which `old` then stands for."""

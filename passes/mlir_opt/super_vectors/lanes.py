@@ -16,17 +16,24 @@ from affdsl.passes.mlir_opt.super_vectors.choice import Dependents
 from affdsl.passes.transforms.hoist.faults import never_fails
 from affdsl.passes.transforms.loops.unrolling import constant_trips
 
+SAME = -1
+"""No dimension: all lanes are at one element."""
 MOST_TRIED = 1 << 14
 """So many iterations of a loop are looked at one by one."""
 
 
-def are_right(root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int], accesses: Accesses) -> bool:
-    """Whether loops may run so many iterations at once, as lanes, all of which load and store.
+def to_be_masked(
+    root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int], accesses: Accesses
+) -> frozenset[Op] | None:
+    """The stores that must leave out lanes behind the end of a loop, if loops may run so many iterations as lanes.
 
     `dims` are the loops, by their induction variables, with the dimension of the vectors that each becomes. Lanes
-    behind the end of a loop read what means nothing, so nothing may fail for it, and store nothing: what they would
-    store to lies outside of its array, where lanes are left out.
+    behind the end read what means nothing, so nothing may fail for it. Nor may they store: that needs no mask where
+    what they would store to lies outside of its array, since such lanes are left out. None where lanes are not what
+    iterations are: where they are no neighbours in an array, or loops inside run differently often. That iterations do
+    not depend on each other is to be known.
     """
+    masked: set[Op] = set()
     depends = Dependents(accesses.function)
     constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
     loops = {op.iv: op for op in walk(root) if isinstance(op, affine.For)}
@@ -34,30 +41,31 @@ def are_right(root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int],
     whole = {iv for iv, dim in dims.items() if _is_whole(loops[iv], sizes[dim], accesses)}
     bounds = [b for op in loops.values() for b in (*op.lower, *op.upper)]
     if any(iv in depends.resolved(bound).values() for iv in dims for bound in bounds):
-        return False
+        return None
     around = _around(root, dims)
     for op in walk(root):
         if isinstance(op, affine.For | affine.Yield | affine.Apply | arith.Constant):
             continue
         ivs = around[op]
         if sorted(dims[iv] for iv in ivs) != list(range(len(sizes))):
-            return False
+            return None
         if not isinstance(op, affine.Load | affine.Store):
             if not (whole >= set(ivs) or never_fails(op, constants)):
-                return False
+                return None
             continue
         exprs = [depends.resolved(e) for e in op.index]
         if any(v in made for e in exprs for v in e.values()):
-            return False  # a subscript that is computed otherwise may vary in any way
-        axes = [_axis(exprs, loops[iv], sizes[dims[iv]]) for iv in ivs]
-        if any(axis is None for axis in axes) or len(set(axes) - {-1}) < len([a for a in axes if a != -1]):
-            return False
-        if isinstance(op, affine.Store) and not all(
-            axis is not None and axis >= 0 and (iv in whole or _leaves(op, loops[iv], axis, loops, accesses))
-            for iv, axis in zip(ivs, axes, strict=True)
-        ):
-            return False
-    return True
+            return None  # a subscript that is computed otherwise may vary in any way
+        axes = {iv: axis for iv in ivs if (axis := _axis(exprs, loops[iv], sizes[dims[iv]])) is not None}
+        along = [axis for axis in axes.values() if axis != SAME]
+        if len(axes) < len(ivs) or len(set(along)) < len(along):
+            return None
+        if isinstance(op, affine.Store):
+            if len(along) < len(ivs):
+                return None
+            if not all(iv in whole or _leaves(op, loops[iv], axis, loops, accesses) for iv, axis in axes.items()):
+                masked.add(op)
+    return frozenset(masked)
 
 
 def _around(root: affine.For, dims: Mapping[Value, int]) -> dict[Op, tuple[Value, ...]]:
@@ -78,11 +86,11 @@ def _is_whole(loop: affine.For, size: int, accesses: Accesses) -> bool:
 
 
 def _axis(exprs: Sequence[Affine], loop: affine.For, size: int) -> int | None:
-    """The dimension in which iterations of a loop, as lanes of a vector, are neighbours; -1 where all are at the same
+    """The dimension in which iterations of a loop, as lanes of a vector, are neighbours; SAME where all are at the same
     element, and None where they are spread in another way."""
     varying = [axis for axis, expr in enumerate(exprs) if loop.iv in expr.values()]
     if not varying:
-        return -1
+        return SAME
     return varying[0] if len(varying) == 1 and _are_neighbours(exprs[varying[0]], loop, size) else None
 
 
