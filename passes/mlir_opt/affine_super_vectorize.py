@@ -19,6 +19,7 @@ from affdsl.passes.mlir_opt.super_vectors.choice import ANY, Match, buckets, is_
 from affdsl.passes.mlir_opt.super_vectors.emit import UnfitError, Vectors, placed, vectors
 from affdsl.passes.mlir_opt.super_vectors.lanes import to_be_masked
 from affdsl.passes.transforms.loops.alone import each_nest_alone, together
+from affdsl.passes.transforms.loops.unrolling import constant_trips
 from affdsl.passes.transforms.parallelize import obstacle
 from affdsl.passes.transforms.vectorize import vectorize
 
@@ -165,7 +166,7 @@ class _Request(FrozenValue):
             function, self.along, lambda loop: loop.iv in can and (self.reductions or not can[loop.iv].reductions)
         )
         for bucket in found:
-            for match in bucket:
+            for match in filter(self._gains, bucket):
                 masked = to_be_masked(match.loop, match.dims(), self.sizes, dependences.accesses)
                 reductions = can[match.loop.iv].reductions
                 try:
@@ -181,6 +182,13 @@ class _Request(FrozenValue):
                     continue
                 break
         return function
+
+    def _gains(self, match: Match) -> bool:
+        """Whether there is something to do at once: operations, in a loop that may run as often as there are lanes."""
+        trips = constant_trips(match.loop)
+        return (trips is None or trips >= self.sizes[0]) and any(
+            not isinstance(op, affine.For | affine.Yield) for op in walk(match.loop)
+        )
 
     def _with_rest(self, function: Func, match: Match, module: Module) -> Func:
         """A function with a loop as lanes, what is left over one by one; the function itself if that cannot be."""

@@ -176,20 +176,17 @@ class _Emitter:
             case affine.For():
                 body += self.loop(op)
             case affine.Load():
-                indices, map = self._place(op)
-                padding = ub.Poison(Value(op.result.type), location=op.location)
-                result = self._new(op.result)
-                read = vector.TransferRead(
-                    result, op.memref, indices, padding.result, map, (False,) * len(self._sizes), location=op.location
+                indices, map, mask = self._place(op)
+                body.append(padding := ub.Poison(Value(op.result.type), location=op.location))
+                result, stays = self._new(op.result), (False,) * len(self._sizes)
+                body.append(
+                    vector.TransferRead(
+                        result, op.memref, indices, padding.result, map, stays, mask, location=op.location
+                    )
                 )
-                body += (padding, read)
             case affine.Store():
                 value = self._vector(op.value)
-                indices, map = self._place(op)
-                mask: tuple[Value, ...] = ()
-                if op in self._masked:  # its dimensions are in the order of the array
-                    along = sorted(range(len(self._sizes)), key=lambda k: str(map.results[k]))
-                    mask = (self._mask([self._level(k) for k in along], body),)
+                indices, map, mask = self._place(op)
                 stays = (False,) * len(self._sizes)
                 body.append(vector.TransferWrite(value, op.memref, indices, map, stays, mask, location=op.location))
             case arith.Constant():
@@ -225,8 +222,8 @@ class _Emitter:
             new[name] = self._new(getattr(op, name))
         return [*before, with_fields(op, **new)]
 
-    def _place(self, op: affine.Load | affine.Store) -> tuple[tuple[Value, ...], AffineMap]:
-        """The subscripts of an access as values, and the dimensions along which the vector lies."""
+    def _place(self, op: affine.Load | affine.Store) -> tuple[tuple[Value, ...], AffineMap, tuple[Value, ...]]:
+        """The subscripts of an access as values, the dimensions along which the vector lies, and the mask, if any."""
         map = written(op, "index")
         operands = [self._scalar(v) for v in map.operands]
         rank = len(map.trees)
@@ -238,16 +235,21 @@ class _Emitter:
             indices = tuple(Value(INDEX) for _ in map.trees)
             for tree, index in zip(map.trees, indices, strict=True):
                 self._levels[-1].body.append(self._applied(Applied((tree,), map.dims, map.symbols), index, op))
-        return indices, AffineMap(rank, 0, tuple(self._along(op, k) for k in range(len(self._sizes))))
+        axes = [self._along(op, k) for k in range(len(self._sizes))]
+        mask: tuple[Value, ...] = ()
+        if op in self._masked:  # its dimensions are in the order of the array, those that lie along none left out
+            order = sorted((axis, k) for k, axis in enumerate(axes) if axis is not None)
+            mask = (self._mask([self._level(k) for _, k in order], self._levels[-1].body),)
+        return indices, AffineMap(rank, 0, tuple(Affine.of(0 if a is None else dim(a)) for a in axes)), mask
 
-    def _along(self, op: affine.Load | affine.Store, number: int) -> Affine:
-        """The dimension of the array along which a dimension of a vector lies; 0 where all lanes have one element."""
+    def _along(self, op: affine.Load | affine.Store, number: int) -> int | None:
+        """The dimension of the array along which a dimension of a vector lies; None where lanes have one element."""
         exprs = [self._depends.resolved(e) for e in op.index]
         iv = self._level(number).iv
-        axes = [dim(axis) for axis, expr in enumerate(exprs) if iv in expr.values()]
-        if len(set(axes)) > 1:
+        axes = [axis for axis, expr in enumerate(exprs) if iv in expr.values()]
+        if len(axes) > 1:
             raise UnfitError
-        return Affine.of(axes[0] if axes else 0)
+        return axes[0] if axes else None
 
     def _applied(self, map: Applied, result: Value, like: Op) -> Op:
         """One tree over operands of before, as affine.apply over those of now."""
@@ -358,7 +360,10 @@ class _Emitter:
 
     def _level(self, number: int) -> _Level:
         """The loop around whose iterations are a dimension of the vectors."""
-        return next(level for level in self._levels if self._dims.get(level.iv) == number)
+        for level in self._levels:
+            if self._dims.get(level.iv) == number:
+                return level
+        raise UnfitError
 
     def _reduced(self, kind: str, start: object, init: Value, old: Value, new: Value) -> list[Op]:
         """The number that all lanes and the one before the loop make, which `old` then stands for."""

@@ -25,13 +25,13 @@ MOST_TRIED = 1 << 14
 def to_be_masked(
     root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int], accesses: Accesses
 ) -> frozenset[Op] | None:
-    """The stores that must leave out lanes behind the end of a loop, if loops may run so many iterations as lanes.
+    """The accesses that must leave out lanes behind the end of a loop, if loops may run so many iterations as lanes.
 
     `dims` are the loops, by their induction variables, with the dimension of the vectors that each becomes. Lanes
-    behind the end read what means nothing, so nothing may fail for it. Nor may they store: that needs no mask where
-    what they would store to lies outside of its array, since such lanes are left out. None where lanes are not what
-    iterations are: where they are no neighbours in an array, or loops inside run differently often. That iterations do
-    not depend on each other is to be known.
+    behind the end read what means nothing, so nothing may fail for it, and what nobody has stored is not read. Nor may
+    they store: that needs no mask where what they would store to lies outside of its array, since such lanes are left
+    out. None where lanes are not what iterations are: where they are no neighbours in an array, or loops inside run
+    differently often. That iterations do not depend on each other is to be known.
     """
     masked: set[Op] = set()
     depends = Dependents(accesses.function)
@@ -60,11 +60,14 @@ def to_be_masked(
         along = [axis for axis in axes.values() if axis != SAME]
         if len(axes) < len(ivs) or len(set(along)) < len(along):
             return None
-        if isinstance(op, affine.Store):
-            if len(along) < len(ivs):
-                return None
-            if not all(iv in whole or _leaves(op, loops[iv], axis, loops, accesses) for iv, axis in axes.items()):
-                masked.add(op)
+        if isinstance(op, affine.Store) and len(along) < len(ivs):
+            return None
+        if isinstance(op, affine.Load) and accesses.storage.buffer(op.memref).kind == "argument":
+            continue  # whatever is in there may be read
+        if not all(
+            axis == SAME or iv in whole or _leaves(op, loops[iv], axis, loops, accesses) for iv, axis in axes.items()
+        ):
+            masked.add(op)
     return frozenset(masked)
 
 
@@ -112,32 +115,42 @@ def _values(atom: object) -> set[Value]:
 
 
 def _leaves(
-    store: affine.Store, loop: affine.For, axis: int, loops: Mapping[Value, affine.For], accesses: Accesses
+    access: affine.Load | affine.Store,
+    loop: affine.For,
+    axis: int,
+    loops: Mapping[Value, affine.For],
+    accesses: Accesses,
 ) -> bool:
-    """Whether a store that runs along a dimension leaves its array there behind the end of a loop.
+    """Whether an access that runs along a dimension leaves its array there behind the end of a loop.
 
-    All iterations store, so wherever they run the first and the last ones lie inside.
+    There are no conditions, so wherever one iteration runs, the first and the last ones do, and lie inside, of the
+    loops that run alike for all iterations of the others.
     """
-    scope, domain = accesses.scope, accesses.domains[store]
-    sizes = [scope.size_of(store.memref, k) for k in range(len(store.index))]
-    if sizes[axis] is None or any(iv not in domain.ivs for iv in [loop.iv]):
+    scope, domain = accesses.scope, accesses.domains[access]
+    sizes = [scope.size_of(access.memref, k) for k in range(len(access.index))]
+    size, expr = sizes[axis], access.index[axis]
+    if size is None or loop.iv not in domain.ivs or loop.iv in (expr - loop.iv).values():
         return False
-    for ends in ({iv: each.lower for iv, each in loops.items()}, {iv: each.upper for iv, each in loops.items()}):
-        is_last = ends[loop.iv] is loop.upper
-        at = {
-            iv: end[0] - is_last
-            for iv, end in ends.items()
-            if iv in domain.ivs and len(end) == 1 and loops[iv].step == 1
-        }
-        domain = _inside([e.substitute(at) for e in store.index], sizes, domain, accesses)
-    size = sizes[axis]
-    assert size is not None, "it is known, as was just seen"
-    behind = [store.index[axis].substitute({loop.iv: end}) - size for end in loop.upper]
-    for expr in behind:
-        made, where = scope.expr(expr, domain)
-        if not holds(made, where):
+    bounds = {iv: _read_by(each, accesses) for iv, each in loops.items()}
+    alike = [
+        each
+        for iv, each in loops.items()
+        if iv in domain.ivs and each.step == 1 and len(each.lower) == len(each.upper) == 1
+        and bounds[iv].isdisjoint(loops) and not any(iv in of for of in bounds.values())
+    ]  # fmt: skip
+    for at in ({each.iv: each.lower[0] for each in alike}, {each.iv: each.upper[0] - 1 for each in alike}):
+        domain = _inside([e.substitute(at) for e in access.index], sizes, domain, accesses)
+    for end in loop.upper:
+        behind, where = scope.expr(expr.substitute({loop.iv: end}) - size, domain)
+        if not holds(behind, where):
             return False
     return True
+
+
+def _read_by(loop: affine.For, accesses: Accesses) -> set[Value]:
+    """What the bounds of a loop depend on."""
+    depends = Dependents(accesses.function)
+    return {v for bound in (*loop.lower, *loop.upper) for v in depends.resolved(bound).values()}
 
 
 def _inside(exprs: Sequence[Affine], sizes: Sequence[Affine | None], domain: Domain, accesses: Accesses) -> Domain:
