@@ -36,7 +36,7 @@ from affdsl.lang.numpy_types import found_dtype
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program, joined, recursion
 from affdsl.lang.type_variables import DTypes, Types, listed
-from affdsl.mlir.known_versions import LAST
+from affdsl.mlir.known_versions import LAST, Version
 from affdsl.owners import OfOwners
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
@@ -335,7 +335,7 @@ class Family(Kernel[P, R]):
         """Of one kernel of it only. Raises ProgramError."""
         self._need_one("take one of its kernels")
 
-    def mlir(self, *, version: int = LAST, numbered: bool = False, expand_math: bool = False) -> str:
+    def mlir(self, *, version: Version = LAST, numbered: bool = False, expand_math: bool = False) -> str:
         """MLIR text of all kernels, and of those that they call: as `Kernel.mlir`."""
         module = joined([kernel.program for kernel in self.kernels])
         verify(module)

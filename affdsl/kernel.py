@@ -11,7 +11,7 @@ from textwrap import indent
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
-import affdsl.mlir  # noqa: F401 - str() of IR is MLIR from here on
+import affdsl.mlir  # str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
 from affdsl.codegen.caller import Caller, TakeOver
@@ -33,7 +33,7 @@ from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, made_parameters, parameters_of, trace
 from affdsl.lang.type_variables import Types
-from affdsl.mlir.known_versions import FIRST, LAST
+from affdsl.mlir.known_versions import FIRST, KNOWN, LAST, NEXT, Version
 from affdsl.owners import OfOwners
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.bounds.apart import ApartDemands
@@ -48,11 +48,14 @@ from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
 from affdsl.signatures import Decorator, P, Q, R
 
+dir(affdsl)  # it knows its names from here on: affdsl.kernel stays the decorator, and does not become this module
+
 if TYPE_CHECKING:
     from affdsl.lang import annotated
     from affdsl.lang.specialized import Specialization
     from affdsl.passes.drawing.graph import DrawnGraph
     from affdsl.passes.drawing.iteration_space import IterationSpace
+    from affdsl.passes.mlir_opt.relations import Relations
     from affdsl.passes.pipeline.manager import Pipeline
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
@@ -718,7 +721,7 @@ class Kernel(_Called[P, R]):
         made = self._of_each(lambda kernel: fused(kernel, sizes, compute_tolerance))
         return cast("FusedKernel[P, R]", made)
 
-    def mlir(self, *, version: int = LAST, numbered: bool = False, expand_math: bool = False) -> str:
+    def mlir(self, *, version: Version = LAST, numbered: bool = False, expand_math: bool = False) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.
 
         Where MLIR leaves a result open, as that of a division by 0, and the operands are not proved to be harmless, it
@@ -728,8 +731,8 @@ class Kernel(_Called[P, R]):
         Parameters
         ----------
         version
-            The version of MLIR that is to read it, from 14 on. What a version does not have is said in others of its
-            operations, with the same results.
+            The version of MLIR that is to read it, from 14 on, or "xdsl", which is given the generic form. What a
+            version does not have is said in others of its operations, with the same results.
         numbered
             Values are called as mlir-opt 22 calls them, `%0`, `%arg0` and `%c0`, instead of by the names of the kernel.
         expand_math
@@ -961,6 +964,26 @@ class Kernel(_Called[P, R]):
         """
         return Dependences(assuming_all(self.func, self._accepted), self.module)
 
+    def relations(self) -> Relations:
+        """What dependence checks and fusion look at: access relations, dependences as relations, tableaus, slices.
+
+        Each is there as a text about MLIR shows it; the guide on relations says which is which.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def shift(a: af.f64[N]):
+        ...     with af.for_(2, N) as i:
+        ...         a[i] = a[i - 2]
+        >>> (flow,) = shift.relations().dependences
+        >>> print(flow.distances)
+        i' - i  N  const
+             1  0     -2  = 0
+             0  1     -5  >= 0
+        """
+        made: Callable[..., Relations] = import_module("affdsl.passes.mlir_opt.relations").Relations
+        return made(assuming_all(self.func, self._accepted), self.module)
+
     def loops(self) -> Loops:
         """Which of its loops may run in parallel, for all sizes, and what prevents it of the others; printed a table.
 
@@ -1106,11 +1129,12 @@ def _parameters(
         return None
 
 
-def text_for(module: Module, version: int, *, numbered: bool) -> Text:
+def text_for(module: Module, version: Version, *, numbered: bool) -> Text:
     """The MLIR text of a module for a version. Raises ProgramTypeError where that is none of the known ones."""
-    if type(version) is not int or not FIRST <= version <= LAST:
-        raise problem(ProgramTypeError, f"version is {version!r}", f"the known versions of MLIR are {FIRST} to {LAST}")
-    made: Callable[..., str] = import_module("affdsl.passes.lowering.earlier_mlir").text_for
+    if type(version) not in (int, str) or version not in KNOWN:
+        known = f'the known versions of MLIR are {FIRST} to {NEXT}, and "xdsl"'
+        raise problem(ProgramTypeError, f"version is {version!r}", known)
+    made: Callable[..., str] = import_module("affdsl.passes.lowering.for_version").text_for
     return Text(made(module, version, numbered=numbered))
 
 

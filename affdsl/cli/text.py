@@ -13,7 +13,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from affdsl.mlir.known_versions import LAST
+from affdsl.mlir.known_versions import LAST, Version
 from affdsl.mlir.numbering import numbered as names_by_number
 from affdsl.mlir.printer import Printer, Writer
 from affdsl.mlir.readers import parse
@@ -30,7 +30,7 @@ class Style(FrozenValue):
     generic: bool = False
     locations: bool = False
     local_scope: bool = False
-    version: int = LAST
+    version: Version = LAST
     numbered: bool = False
 
 

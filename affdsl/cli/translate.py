@@ -17,8 +17,8 @@ from affdsl.codegen.c.emit import REGISTER_BITS, emit
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
-from affdsl.mlir.known_versions import FIRST, LAST
-from affdsl.passes.lowering.earlier_mlir import earlier_mlir
+from affdsl.mlir.known_versions import KNOWN, LAST
+from affdsl.passes.lowering.for_version import for_version
 from affdsl.passes.lowering.index_as_arith import index_as_arith
 from affdsl.passes.lowering.linalg import convert_linalg_to_affine_loops
 from affdsl.passes.lowering.read_tensors import read_tensors_as_buffers
@@ -37,8 +37,8 @@ FLAGS = (
     Flag("optimize", "optional", "Make loops fast first, with the options of affdsl opt --affdsl-optimize",
          "options"),
     Flag("width", "value", "The bits of a register in C: wider vectors are several", choices=("128", "256", "512")),
-    Flag("mlir-version", "value", f"The version of MLIR that is to read the text, {FIRST} to {LAST}",
-         choices=tuple(map(str, range(FIRST, LAST + 1)))),
+    Flag("mlir-version", "value", "The version of MLIR that is to read the text, or xdsl",
+         choices=tuple(map(str, KNOWN))),
     Flag("numbered", "switch", "Call values as mlir-opt does, %0 and %arg0, in MLIR"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
     Flag("help", "switch", "Print this, and exit"),
@@ -84,7 +84,7 @@ def help_text() -> str:
     """What `affdsl translate --help` prints."""
     return f"""usage: affdsl translate --to=c|mlir [flags] [file]
 
-Makes C of a function in MLIR text, or prints the text in the form of today's MLIR, or of an earlier one. Without
+Makes C of a function in MLIR text, or prints the text in the form of today's MLIR, of another one, or for xDSL. Without
 --header the C is one file that needs no other. Sizes of arrays that the function does not know become arguments,
 before the others.
 
@@ -124,9 +124,10 @@ def prepared(module: Module) -> Module:
 
 def _mlir(module: Module, line: CommandLine) -> dict[str, str]:
     """The file to write, by its name."""
-    version = int(line.given("mlir-version") or LAST)
+    given = line.given("mlir-version") or str(LAST)
+    version = next(version for version in KNOWN if str(version) == given)
     style = Style(version=version, numbered=line.on("numbered"))
-    return {line.given("o") or "-": show(earlier_mlir(module, version), style)}
+    return {line.given("o") or "-": show(for_version(module, version), style)}
 
 
 def _c(module: Module, line: CommandLine, optimizing: Pipeline | None) -> dict[str, str]:

@@ -17,13 +17,14 @@ WrittenConstraint: TypeAlias = "tuple[Tree, bool]"
 
 
 def add(left: Tree, right: Tree) -> Tree:
-    """left + right: numbers to the right, equal terms together."""
+    """left + right: numbers to the right, equal terms together, two positions of one kind in their order."""
     if isinstance(left, int):
         if isinstance(right, int):
             return left + right
         left, right = right, left
     elif not isinstance(right, int) and not is_symbolic(right) and is_symbolic(left):
         left, right = right, left
+    left, right = _ordered(left, right)
     if right == 0:
         return left
     match left, right:
@@ -41,13 +42,14 @@ def add(left: Tree, right: Tree) -> Tree:
 
 
 def mul(left: Tree, right: Tree) -> Tree:
-    """left * right: the number or the symbolic factor to the right."""
+    """left * right: the number or the symbolic factor to the right, two symbols in their order."""
     if isinstance(left, int):
         if isinstance(right, int):
             return left * right
         left, right = right, left
     elif not isinstance(right, int) and not is_symbolic(right):
         left, right = right, left
+    left, right = _ordered(left, right)
     if right == 1:
         return left
     if right == 0:
@@ -242,6 +244,13 @@ def spell_tree(tree: Tree, name: Callable[[str], str] = str, *, inner: bool = Fa
     return f"({text})" if inner else text
 
 
+def _ordered(left: Tree, right: Tree) -> tuple[Tree, Tree]:
+    """Two operands of + or *, of which two dimensions or two symbols stand in the order of their numbers."""
+    if isinstance(left, str) and isinstance(right, str) and left[0] == right[0] and int(right[1:]) < int(left[1:]):
+        return right, left
+    return left, right
+
+
 def _scaled(tree: Tree) -> tuple[Tree, int]:
     match tree:
         case ("*", inner, int(number)):
@@ -249,7 +258,7 @@ def _scaled(tree: Tree) -> tuple[Tree, int]:
     return tree, 1
 
 
-# Numbers and symbols to the right, `x * a + x * b` together, `(x + 2) + y` as `(x + y) + 2`, what is divisible divided:
-# that is what MLIR 22 does to each node as it reads or composes expressions, and printing a tree shows the same text
-# as there. One rule of MLIR is left out on purpose: it turns `x - (y floordiv q) * q` into `x mod q` also in cases in
-# which y is not x.
+# Numbers and symbols to the right, `s1 + s0` as `s0 + s1`, `x * a + x * b` together, `(x + 2) + y` as `(x + y) + 2`,
+# what is divisible divided: that is what MLIR 22 does to each node as it reads or composes expressions, and printing a
+# tree shows the same text as there. One rule of MLIR is left out on purpose: it turns `x - (y floordiv q) * q` into
+# `x mod q` also in cases in which y is not x.

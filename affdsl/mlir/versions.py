@@ -6,17 +6,19 @@ from collections.abc import Callable, Iterator, Mapping
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import arith, func, math, scf, vector
+from affdsl.ir.dialects import arith, func, math, memref, scf, vector
 from affdsl.ir.types import MemRefType, StridedLayout, Type
 from affdsl.ir.written import Tree, add, mul, spell_tree
 from affdsl.mlir.irregular.func import write_func
-from affdsl.mlir.known_versions import LAST
+from affdsl.mlir.known_versions import LAST, Version
 from affdsl.mlir.printer import TODAY, Printer, Spelling, Writer
 
 PROPERTIES = 19
 """From this version on the properties of operations in generic form are apart from attributes; 17 and 18 take both."""
 STRIDED = 16
 """From this version on `strided<[...]>` is the layout of an array with any strides."""
+NO_BRACES = 24
+"""The first version of which it is known that it reads no property among the attributes in braces."""
 
 Change = Callable[[Writer], Writer]
 """Makes the writer of before a version of that of the version."""
@@ -29,14 +31,16 @@ class Row(Frozen):
     changes: Mapping[type[Op], Change]
 
 
-def spelling(version: int) -> Spelling:
+def spelling(version: Version) -> Spelling:
     """How a version writes what is not as today; `passes.lowering.earlier_mlir` replaces what it does not have at all.
 
     >>> spelling(22) is TODAY
     True
     """
-    if version >= LAST:
+    if not isinstance(version, int) or LAST <= version < NO_BRACES:
         return TODAY
+    if version >= NO_BRACES:
+        return Spelling(tuple([(kind, _bare_braces) for kind in _WITH_BRACES]))
     changes = [(kind, change) for row in ROWS if version < row.since for kind, change in row.changes.items()]
     return Spelling(
         tuple(changes),
@@ -148,6 +152,22 @@ def _apart(_: Writer) -> Writer:
 
     return written
 
+
+def _bare_braces(write: Writer) -> Writer:
+    """The generic form where the custom one has properties in braces, as `memref.alloc() {alignment = 64 : i64}`."""
+
+    def written(p: Printer, op: Op) -> str | Iterator[Block]:
+        says_more = op.attributes or isinstance(op, _SLICES) or getattr(op, "alignment", None) is not None
+        return p.generic(op) if says_more else write(p, op)
+
+    return written
+
+
+_SLICES = (vector.ExtractStridedSlice, vector.InsertStridedSlice)
+_WITH_BRACES = (
+    *_SLICES, memref.Alloc, memref.Alloca, memref.Global, memref.Load, memref.Store, vector.Load, vector.Store,
+    vector.MaskedLoad, vector.MaskedStore, vector.Gather, vector.Scatter, vector.ExpandLoad, vector.CompressStore,
+)  # fmt: skip
 
 ROWS = (
     Row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
 from affdsl.mlir import custom, irregular
-from affdsl.mlir.known_versions import LAST
+from affdsl.mlir.known_versions import LAST, Version
 from affdsl.mlir.numbering import numbered as names_by_number
 from affdsl.mlir.printer import Printer, Writer
 from affdsl.mlir.versions import spelling
@@ -19,7 +19,7 @@ def print_op(
     generic: bool = False,
     locations: bool = False,
     local_scope: bool | None = None,
-    version: int = LAST,
+    version: Version = LAST,
     numbered: bool = False,
 ) -> str:
     """op and everything inside as MLIR text.
@@ -38,7 +38,8 @@ def print_op(
     local_scope
         Whether maps and sets stand where they are used; by default unless op is a module.
     version
-        The version of MLIR that is to read the text, of an operation that has nothing which that version has not.
+        The version of MLIR that is to read the text, of an operation that has nothing which that version has not; xDSL
+        is given the generic form.
     numbered
         Whether values are called as mlir-opt calls them, %0 and %arg0, instead of by the user's names.
 
@@ -53,7 +54,7 @@ def print_op(
     printer = Printer(
         WRITERS,
         aliases=not local,
-        generic=generic,
+        generic=generic or not isinstance(version, int),
         locations=locations,
         spelling=spelling(version),
         names=names_by_number(op) if numbered else None,

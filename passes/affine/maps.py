@@ -305,33 +305,64 @@ def _sum(a: dict[int, int], b: dict[int, int], factor: int) -> dict[int, int]:
 
 
 def _by_symbols(tree: Tree) -> Tree:
-    """tree with multiples of a symbol divided by it."""
+    """tree with multiples of a symbol divided by it, and 0 for the remainders of differences that are multiples."""
     match tree:
         case (operator, left, right):
             left, right = _by_symbols(left), _by_symbols(right)
+            if operator == "mod" and _is_less_its_remainder(left, right):
+                return 0
             if operator in ("floordiv", "ceildiv", "mod") and isinstance(right, str) and right[0] == "s":
-                quotient = _divided(left, right)
+                quotient = _divided(left, right, operator)
                 if quotient is not None:
                     return 0 if operator == "mod" else quotient
             return MAKE[operator](left, right)
     return tree
 
 
-def _divided(tree: Tree, symbol: str) -> Tree | None:
-    """tree / symbol, if that is exact whatever the symbol is."""
+def _is_less_its_remainder(tree: Tree, divisor: Tree) -> bool:
+    """Whether a tree is x - x mod divisor."""
+    summands = _summands(tree)
+    for each in summands:
+        match each:
+            case ("*", ("mod", x, number), -1) if number == divisor:
+                others = [other for other in summands if other is not each]
+                return sorted(map(str, others)) == sorted(map(str, _summands(x)))
+    return False
+
+
+def _summands(tree: Tree) -> list[Tree]:
+    match tree:
+        case ("+", left, right):
+            return [*_summands(left), *_summands(right)]
+    return [tree]
+
+
+def _divided(tree: Tree, symbol: str, rounding: str = "") -> Tree | None:
+    """tree / symbol, if that is exact whatever the symbol is.
+
+    It may be rounded up or down in one summand, which is a quotient that is rounded in the same way: it makes no
+    difference then which divisor comes first.
+    """
     match tree:
         case 0:
             return 0
         case str() if tree == symbol:
             return 1
         case ("+", left, right):
-            a, b = _divided(left, symbol), _divided(right, symbol)
-            return None if a is None or b is None else add(a, b)
+            for first, second in ((rounding, ""), ("", rounding)):
+                a, b = _divided(left, symbol, first), _divided(right, symbol, second)
+                if a is not None and b is not None:
+                    return add(a, b)
         case ("*", left, right):
             if (a := _divided(left, symbol)) is not None:
                 return mul(a, right)
             if (b := _divided(right, symbol)) is not None:
                 return mul(left, b)
+        case ("mod", left, right):
+            a, b = _divided(left, symbol), _divided(right, symbol)
+            return None if a is None or b is None else written.mod(a, b)
+        case (operator, left, right) if operator == rounding and (a := _divided(left, symbol, rounding)) is not None:
+            return MAKE[operator](a, right)
     return None
 
 

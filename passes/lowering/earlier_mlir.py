@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from math import inf
-from typing import Any, TypeAlias
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.attributes import StringAttr, SymbolAttr
@@ -19,11 +18,10 @@ from affdsl.ir.layouts import strided
 from affdsl.ir.messages import op_name, where
 from affdsl.ir.parts import in_parts
 from affdsl.ir.semantics import SMALLEST_NORMAL
-from affdsl.ir.traverse import definitions, rewrite, with_fields
+from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import (
     F32,
     F64,
-    I1,
     I64,
     INDEX,
     ComplexType,
@@ -31,13 +29,11 @@ from affdsl.ir.types import (
     IntegerType,
     MemRefType,
     StridedLayout,
-    Type,
     VectorType,
 )
 from affdsl.mlir.known_versions import LAST, TRIED
-from affdsl.mlir.writers import print_op
 from affdsl.passes.affine.integer_ranges import element_of
-from affdsl.passes.lowering.expand_index_ops import expand_index_ops
+from affdsl.passes.lowering.replacing import Rule, Step, replaced, same_shape
 
 
 def earlier_mlir(module: Module, version: int) -> Module:
@@ -68,90 +64,13 @@ def earlier_mlir(module: Module, version: int) -> Module:
     """
     if version >= LAST:
         return module
-    module = expand_index_ops(module)
-    known = definitions(module)
-    called: dict[str, Op] = {}
-
-    def lowered(op: Op) -> Sequence[Op] | None:
-        rule = _rule(op, version)
-        if rule is None:
-            return None
-        step = _Step(op, known, called)
-        rule(step, op)
-        inside = [rewrite(made, lowered) for made in step.ops]
-        return tuple([each for made in inside for each in (lowered(made) or (made,))])
-
-    made = rewrite(module, lowered)
-    return with_fields(made, body=(*called.values(), *made.body)) if called else made
-
-
-def text_for(module: Module, version: int = LAST, *, numbered: bool = False) -> str:
-    """The text of a module that a version of MLIR reads, with values called as mlir-opt calls them if that is asked.
-
-    Raises
-    ------
-    UnsupportedError
-        As `earlier_mlir`.
-    """
-    return print_op(earlier_mlir(module, version), version=version, numbered=numbered)
-
-
-class _Step:
-    """What takes the place of an operation: the last one gives its result."""
-
-    def __init__(self, op: Op, known: Mapping[Value, Op], called: dict[str, Op]) -> None:
-        self.op = op
-        self.known = known
-        self.called = called
-        self.ops: list[Op] = []
-
-    def emit(self, op: Op) -> None:
-        self.ops.append(with_fields(op, location=self.op.location))
-
-    def made(self, cls: Callable[..., Op], type: Type, *operands: object) -> Value:
-        """The result of an operation whose first field is its result."""
-        result = Value(type)
-        self.emit(cls(result, *operands))
-        return result
-
-    def constant(self, number: float | bool, type: Type) -> Value:
-        return self.made(arith.Constant, type, number)
-
-    def binary(self, kind: str, left: Value, right: Value) -> Value:
-        return self.made(arith.Binary, left.type, kind, left, right)
-
-    def compare(self, predicate: str, left: Value, right: Value) -> Value:
-        kind = "cmpf" if isinstance(element_of(left.type), FloatType) else "cmpi"
-        return self.made(arith.Compare, _with(left.type, I1), kind, predicate, left, right)
-
-    def select(self, condition: Value, yes: Value, no: Value) -> Value:
-        return self.made(arith.Select, yes.type, condition, yes, no)
-
-    def cast(self, kind: str, operand: Value, type: Type) -> Value:
-        return self.made(arith.Cast, type, kind, operand)
-
-    def function(self, kind: str, operand: Value) -> Value:
-        return self.made(math.Unary, operand.type, kind, operand)
-
-    def give(self, result: Value) -> None:
-        """Say that what the last operation made is the result."""
-        last = self.ops[-1]
-        field = {"results": (result,)} if isinstance(last, Opaque) else {"result": result}
-        self.ops[-1] = with_fields(last, **field)
-
-
-Rule: TypeAlias = "Callable[[_Step, Any], None]"
-
-
-def _with(type: Type, element: FloatType | IntegerType) -> Type:
-    """A type with another one for its numbers."""
-    return VectorType(type.shape, element, type.scalable) if isinstance(type, VectorType) else element
+    return replaced(module, lambda op: _rule(op, version))
 
 
 # Extremes of floats
 
 
-def _extreme(step: _Step, op: arith.Binary) -> None:
+def _extreme(step: Step, op: arith.Binary) -> None:
     """The larger or smaller one; a NaN if one is, and of two zeros the positive or the negative one."""
     a, b, largest = op.left, op.right, op.kind == "maximumf"
     above, below, bits = ("gt", "lt", "andi") if largest else ("lt", "gt", "ori")
@@ -160,7 +79,7 @@ def _extreme(step: _Step, op: arith.Binary) -> None:
     else:
         element = element_of(a.type)
         assert isinstance(element, FloatType), "the verifier has seen to that"
-        bits_of = _with(a.type, IntegerType(element.width))
+        bits_of = same_shape(a.type, IntegerType(element.width))
         first, second = (step.cast("bitcast", v, bits_of) for v in (a, b))
         zero = step.cast("bitcast", step.binary(bits, first, second), a.type)
         unordered = step.select(step.compare("oeq", a, b), zero, step.binary("addf", a, b))
@@ -177,7 +96,7 @@ def _decides(op: Op | None, largest: bool) -> bool:
     return all(x == x and (x != 0 or str(x).startswith("-") != largest) for x in map(float, numbers))
 
 
-def _number_of(step: _Step, op: arith.Binary) -> None:
+def _number_of(step: Step, op: arith.Binary) -> None:
     """The larger or smaller one, or that which is no NaN."""
     both = step.binary({"maxnumf": "maximumf", "minnumf": "minimumf"}[op.kind], op.left, op.right)
     right = step.select(step.compare("uno", op.right, op.right), op.left, both)
@@ -185,7 +104,7 @@ def _number_of(step: _Step, op: arith.Binary) -> None:
     step.give(op.result)
 
 
-def _reduce_extremes(step: _Step, op: vector.Reduction) -> None:
+def _reduce_extremes(step: Step, op: vector.Reduction) -> None:
     """The lanes one after the other."""
     assert isinstance(op.source.type, VectorType)
     total = op.acc[0] if op.acc else None
@@ -195,7 +114,7 @@ def _reduce_extremes(step: _Step, op: vector.Reduction) -> None:
     step.give(op.result)
 
 
-def _start_apart(step: _Step, op: vector.Reduction) -> None:
+def _start_apart(step: Step, op: vector.Reduction) -> None:
     """The number from which it starts is combined with the rest."""
     lanes = step.made(vector.Reduction, op.result.type, op.combine, op.source)
     integers = "" if op.combine.endswith("i") else "i"
@@ -203,7 +122,7 @@ def _start_apart(step: _Step, op: vector.Reduction) -> None:
     step.give(op.result)
 
 
-def _in_parts(step: _Step, op: affine.Parallel) -> None:
+def _in_parts(step: Step, op: affine.Parallel) -> None:
     for each in in_parts(op):
         step.ops.append(each)
 
@@ -211,16 +130,16 @@ def _in_parts(step: _Step, op: affine.Parallel) -> None:
 # Integers, and functions of floats
 
 
-def _index(step: _Step, op: arith.Cast) -> None:
+def _index(step: Step, op: arith.Cast) -> None:
     source = element_of(op.operand.type)
     wide = op.operand
     if isinstance(source, IntegerType) and source.width < 64:
-        wide = step.cast("extui", op.operand, _with(op.operand.type, I64))
+        wide = step.cast("extui", op.operand, same_shape(op.operand.type, I64))
     step.cast("index_cast", wide, op.result.type)
     step.give(op.result)
 
 
-def _divide(step: _Step, op: arith.Binary) -> None:
+def _divide(step: Step, op: arith.Binary) -> None:
     """The quotient toward 0, one less or more where there is a rest and that rounds to the wrong side."""
     a, b = op.left, op.right
     zero, one = step.constant(0, a.type), step.constant(1, a.type)
@@ -235,26 +154,26 @@ def _divide(step: _Step, op: arith.Binary) -> None:
     step.give(op.result)
 
 
-def _strict(step: _Step, op: arith.Binary) -> None:
+def _strict(step: Step, op: arith.Binary) -> None:
     """Without flags, which allow other results, and ask for none."""
     step.binary(op.kind, op.left, op.right)
     step.give(op.result)
 
 
-def _absolute(step: _Step, op: math.Unary) -> None:
+def _absolute(step: Step, op: math.Unary) -> None:
     zero = step.constant(0, op.operand.type)
     negative = step.compare("slt", op.operand, zero)
     step.select(negative, step.binary("subi", zero, op.operand), op.operand)
     step.give(op.result)
 
 
-def _truncate(step: _Step, op: math.Unary) -> None:
+def _truncate(step: Step, op: math.Unary) -> None:
     negative = step.compare("olt", op.operand, step.constant(0.0, op.operand.type))
     step.select(negative, step.function("ceil", op.operand), step.function("floor", op.operand))
     step.give(op.result)
 
 
-def _round(step: _Step, op: math.Unary) -> None:
+def _round(step: Step, op: math.Unary) -> None:
     """Away from 0 from the half on: one more than what is below, as long as that is no integer itself."""
     size = step.function("absf", op.operand)
     whole = step.function("floor", size)
@@ -264,7 +183,7 @@ def _round(step: _Step, op: math.Unary) -> None:
     step.give(op.result)
 
 
-def _round_even(step: _Step, op: math.Unary) -> None:
+def _round_even(step: Step, op: math.Unary) -> None:
     """What is left of a number next to one that is so large that it has no digits behind the point."""
     type = element_of(op.operand.type)
     assert isinstance(type, FloatType)
@@ -277,7 +196,7 @@ def _round_even(step: _Step, op: math.Unary) -> None:
     step.give(op.result)
 
 
-def _test(step: _Step, op: math.Unary) -> None:
+def _test(step: Step, op: math.Unary) -> None:
     x, type = op.operand, element_of(op.operand.type)
     assert isinstance(type, FloatType)
     if op.kind == "isnan":
@@ -293,35 +212,28 @@ def _test(step: _Step, op: math.Unary) -> None:
     step.give(op.result)
 
 
-def _call(step: _Step, op: math.Unary) -> None:
+def c_function(step: Step, op: math.Unary | arith.Binary) -> None:
     """The function of the C library, called for each lane."""
-    type = op.operand.type
-    if not isinstance(type, VectorType):
-        _call_one(step, op.kind, op.operand)
-    else:
-        lanes = []
-        for position in product(*map(range, type.shape)):
-            lane = step.made(vector.Extract, type.element, op.operand, (), position)
-            lanes.append(_call_one(step, op.kind, lane))
-        step.made(vector.FromElements, op.result.type, tuple(lanes))
-    step.give(op.result)
+    step.by_lanes(op, lambda lane: _call_one(step, "fmod" if lane.kind == "remf" else lane.kind, lane))
 
 
-def _call_one(step: _Step, kind: str, x: Value) -> Value:
-    wide = x.type if x.type == F64 else F32
-    given = x if x.type == wide else step.cast("extf", x, wide)
+def _call_one(step: Step, kind: str, op: math.Unary | arith.Binary) -> None:
+    type = op.result.type
+    wide = F64 if type == F64 else F32
+    given = tuple([x if type == wide else step.cast("extf", x, wide) for x in op.reads()])
     name = kind if wide == F64 else f"{kind}f"
-    text = f"llvm.func @{name}({wide}) -> {wide}"
+    text = f"llvm.func @{name}({', '.join([str(wide)] * len(given))}) -> {wide}"
     step.called[name] = Opaque("llvm.func", (), (), (("sym_name", StringAttr(name)),), text=(text,))
-    result = Value(wide)
-    step.emit(Opaque("llvm.call", (given,), (result,), (("callee", SymbolAttr((name,))),)))
-    return result if x.type == wide else step.cast("truncf", result, x.type)
+    result = op.result if type == wide else Value(wide)
+    step.emit(Opaque("llvm.call", given, (result,), (("callee", SymbolAttr((name,))),)))
+    if type != wide:
+        step.emit(arith.Cast(op.result, "truncf", result))
 
 
 # Complex numbers, vectors, views
 
 
-def _conjugate(step: _Step, op: complex_.Unary) -> None:
+def _conjugate(step: Step, op: complex_.Unary) -> None:
     assert isinstance(op.operand.type, ComplexType), "the verifier has seen to that"
     part = op.operand.type.part
     real, imaginary = (step.made(complex_.Part, part, kind, op.operand) for kind in ("re", "im"))
@@ -329,13 +241,13 @@ def _conjugate(step: _Step, op: complex_.Unary) -> None:
     step.give(op.result)
 
 
-def _angle(step: _Step, op: complex_.Part) -> None:
+def _angle(step: Step, op: complex_.Part) -> None:
     real, imaginary = (step.made(complex_.Part, op.result.type, kind, op.operand) for kind in ("re", "im"))
     step.made(math.Binary, op.result.type, "atan2", imaginary, real)
     step.give(op.result)
 
 
-def _from_elements(step: _Step, op: vector.FromElements) -> None:
+def _from_elements(step: Step, op: vector.FromElements) -> None:
     type = op.result.type
     assert isinstance(type, VectorType)
     vector_ = step.constant(0.0 if isinstance(type.element, FloatType) else 0, type)
@@ -344,20 +256,20 @@ def _from_elements(step: _Step, op: vector.FromElements) -> None:
     step.give(op.result)
 
 
-def _to_elements(step: _Step, op: vector.ToElements) -> None:
+def _to_elements(step: Step, op: vector.ToElements) -> None:
     type = op.source.type
     assert isinstance(type, VectorType)
     for result, position in zip(op.results, product(*map(range, type.shape)), strict=True):
         step.emit(vector.Extract(result, op.source, (), position))
 
 
-def _lanes(step: _Step, op: vector.Step) -> None:
+def _lanes(step: Step, op: vector.Step) -> None:
     assert isinstance(op.result.type, VectorType)
     step.made(arith.Constant, op.result.type, tuple(range(op.result.type.shape[0])))
     step.give(op.result)
 
 
-def _view(step: _Step, op: memref.SubView) -> None:
+def _view(step: Step, op: memref.SubView) -> None:
     """With an offset that is not known: what is 0 times an unknown stride was unknown."""
     type = op.result.type
     assert isinstance(type, MemRefType)
@@ -368,14 +280,14 @@ def _view(step: _Step, op: memref.SubView) -> None:
     step.emit(memref.Cast(op.result, made))
 
 
-def _bare_call(step: _Step, op: Opaque) -> None:
+def _bare_call(step: Step, op: Opaque) -> None:
     step.emit(with_fields(op, properties=tuple([entry for entry in op.properties if entry[0] == "callee"])))
 
 
 # Which operation is replaced in which version
 
 
-def _no(step: _Step, op: Op) -> None:
+def _no(step: Step, op: Op) -> None:
     raise AssertionError("it has no rule")
 
 
@@ -401,7 +313,7 @@ RULES: Mapping[str, tuple[int, Rule]] = {
     "math.roundeven": (16, _round_even),
     "math.trunc": (16, _truncate),
     **{f"math.{kind}": (22, _test) for kind in _TESTS},
-    **{f"math.{kind}": ({"tan": 15, "cbrt": 16, "erfc": 22}.get(kind, 19), _call) for kind in _NUMBERS},
+    **{f"math.{kind}": ({"tan": 15, "cbrt": 16, "erfc": 22}.get(kind, 19), c_function) for kind in _NUMBERS},
     "memref.extract_aligned_pointer_as_index": (16, _no),
     "memref.extract_strided_metadata": (16, _no),
     "scf.index_switch": (16, _no),

@@ -23,7 +23,7 @@ class Remarks(FrozenValue):
 
 
 Analysis: TypeAlias = Callable[..., Iterator[Remarks]]
-"""What a pass says of a module, which may be a part of a second one, with the options of the pass as keywords."""
+"""What a pass says of a module, which may be a part of the second one, with the options of the pass as keywords."""
 
 
 def unchanged(module: Module, **options: object) -> Module:

@@ -30,13 +30,9 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects.func import Module
-from affdsl.mlir.known_versions import TRIED
-from affdsl.mlir.writers import print_op
-from affdsl.passes.lowering.earlier_mlir import earlier_mlir
-from affdsl.passes.lowering.handed_on import handed_on
+from affdsl.mlir.known_versions import NEXT, TRIED, Version
 from tests import oracles
-from tests.handed_on import emitted, gpu, lowered
+from tests.handed_on import emitted, gpu, in_xdsl, lowered
 from tests.handed_on.kernels import CASES, Case
 from tests.harness.judges import copied
 
@@ -104,19 +100,26 @@ def tools(folder: Path | None) -> Iterator[Tool]:
     )  # fmt: skip
     where = folder / "bin" if folder is not None else None
     yield Tool(
-        "IREE (`iree-opt`)", partial(_of_package, where, "iree-base-compiler"), partial(_by, where, "iree-opt", _today)
-    )
+        f"IREE (`iree-opt`, `mlir(version={NEXT})`)", partial(_of_package, where, "iree-base-compiler"),
+        partial(_by, where, "iree-opt", NEXT),
+    )  # fmt: skip
     yield Tool("jaxlib", partial(_of_package, where, "jaxlib"), partial(_by_jaxlib, where))
     yield Tool(
-        "xDSL (`xdsl-opt`), generic form", partial(_of_package, where, "xdsl"),
-        partial(_by, where, "xdsl-opt", _generic),
+        "xDSL (`xdsl-opt`, `mlir(version=\"xdsl\")`)", partial(_of_package, where, "xdsl"),
+        partial(_by, where, "xdsl-opt", "xdsl"),
+    )  # fmt: skip
+    yield Tool(
+        "xDSL's interpreter (`specialize()`)", partial(_of_package, where, "xdsl"),
+        lambda case: _by_kernel(where, "xdsl-opt", "xdsl", case.fixed),
+        runs=lambda case: _same(case, case.fixed, lambda *xs: in_xdsl.run(_path(where, "python"), case.fixed, xs)),
+        cases=fixed,
     )  # fmt: skip
 
 
 # The steps
 
 
-def _text(case: Case, version: int) -> str:
+def _text(case: Case, version: Version) -> str:
     return str(case.kernel.mlir(version=version))
 
 
@@ -139,20 +142,13 @@ def _launched(case: Case) -> None:
     oracles.mlir_opt(gpu.on_gpu(case.kernel))
 
 
-def _today(case: Case) -> str:
-    return str(case.kernel.mlir())
+def _by(folder: Path | None, tool: str, version: Version, case: Case) -> None:
+    _by_kernel(folder, tool, version, case.kernel)
 
 
-def _generic(case: Case) -> str:
-    """In generic form, with the operations of MLIR 15, since xDSL lacks custom forms and operations."""
-    module = earlier_mlir(handed_on(case.kernel.module), 15)
-    assert isinstance(module, Module)
-    return print_op(module, generic=True)
-
-
-def _by(folder: Path | None, tool: str, text: Callable[[Case], str], case: Case) -> None:
+def _by_kernel(folder: Path | None, tool: str, version: Version, kernel: af.Kernel) -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-        file.write(text(case))
+        file.write(str(kernel.mlir(version=version)))
         file.flush()
         lowered.run(_path(folder, tool), file.name)
 
@@ -169,7 +165,7 @@ with context, ir.Location.unknown():
 
 
 def _by_jaxlib(folder: Path | None, case: Case) -> None:
-    lowered.run(_path(folder, "python"), "-c", _JAX, given=_today(case).encode())
+    lowered.run(_path(folder, "python"), "-c", _JAX, given=_text(case, TRIED[-1]).encode())
 
 
 # Versions

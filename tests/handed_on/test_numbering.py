@@ -52,3 +52,21 @@ def test_numbers_are_an_option_of_names() -> None:
     assert names(total.mlir())[:3] == ["%N", "%x", "%cst"]
     assert names(total.mlir(numbered=True))[:4] == ["%arg0", "%arg1", "%cst", "%0"]
     assert "%arg1: memref<?xf32>" in total.mlir(numbered=True, version=15)
+
+
+def test_what_is_kept_as_text_defines_other_names() -> None:
+    """In a region of an unknown operation: what mlir-opt takes, the same as without numbers."""
+    text = """func.func @f(%n: index) -> (index, index) {
+      %c0 = arith.constant 0 : index
+      %a = arith.addi %n, %n : index
+      %b = arith.addi %a, %n : index
+      test.affine_scope {
+        %0 = arith.addi %a, %b : index
+        %c0_0 = arith.muli %0, %b : index
+        "test.terminate"() : () -> ()
+      }
+      return %a, %c0 : index, index
+    }"""
+    flags = ("--allow-unregistered-dialect",)
+    module = parse(text)
+    assert oracles.mlir_opt(print_op(module, numbered=True), *flags) == oracles.mlir_opt(print_op(module), *flags)

@@ -10,27 +10,29 @@ import pytest
 import affdsl as af
 from affdsl.ir.interpreter import run as interpreted
 from affdsl.ir.verifier import verify
-from affdsl.mlir.known_versions import TRIED
+from affdsl.mlir.known_versions import NEXT, TRIED, Version
 from affdsl.mlir.readers import parse
-from affdsl.passes.lowering.earlier_mlir import RULES, earlier_mlir, text_for
+from affdsl.passes.lowering.earlier_mlir import RULES
+from affdsl.passes.lowering.for_version import for_version, text_for
 from affdsl.passes.lowering.handed_on import handed_on
 from tests.effort import TRIES_ALL, by_turns
 from tests.handed_on.kernels import CASES, Case
-from tests.handed_on.lowered import called, lowered, run, tool
+from tests.handed_on.lowered import called, lowered, run, tool, tried_with
 from tests.harness.judges import copied
 
 EARLIER = [version for version in TRIED if version < 22]
+OTHERS: tuple[Version, ...] = (*EARLIER, NEXT, "xdsl")
 N = af.symbols("N")
 
 
-@pytest.mark.parametrize("version", EARLIER)
-def test_mlir_opt_of_the_version_reads_all_kernels(version: int) -> None:
+@pytest.mark.parametrize("version", OTHERS)
+def test_mlir_opt_of_the_version_reads_all_kernels(version: Version) -> None:
     texts = [case.kernel.mlir(version=version) for case in CASES]
-    run(tool("mlir-opt", version), "--split-input-file", "-", given="\n// -----\n".join(texts).encode())
+    run(tool("mlir-opt", tried_with(version)), "--split-input-file", "-", given="\n// -----\n".join(texts).encode())
 
 
-@pytest.mark.parametrize(("case", "version"), by_turns(CASES, EARLIER), ids=str)
-def test_what_a_version_lowers_computes_the_same(case: Case, version: int) -> None:
+@pytest.mark.parametrize(("case", "version"), by_turns(CASES, OTHERS), ids=str)
+def test_what_a_version_lowers_computes_the_same(case: Case, version: Version) -> None:
     expected, given = copied(case.arguments()), copied(case.arguments())
     wanted = case.kernel.interpret(*expected)
     found = called(case.kernel, version)(*given)
@@ -42,13 +44,13 @@ def several(result: object) -> tuple[object, ...]:
     return () if result is None else result if isinstance(result, tuple) else (result,)
 
 
-@pytest.mark.parametrize("version", range(14, 22))
-def test_the_text_of_a_version_says_the_same_to_the_interpreter(version: int) -> None:
+@pytest.mark.parametrize("version", [*range(14, 22), "xdsl"])
+def test_the_text_of_a_version_says_the_same_to_the_interpreter(version: Version) -> None:
     """What replaces operations, without any tool: on all kinds of floats, integers and complex numbers."""
     for name, (text, arguments) in PROGRAMS.items():
         module = parse(text)
         verify(module)
-        made = earlier_mlir(module, version)
+        made = for_version(module, version)
         verify(made)
         expected, given = copied(arguments), copied(arguments)
         wanted = interpreted(module.functions[0], *expected, module=module)
@@ -193,16 +195,16 @@ def test_what_replaces_operations_is_lowered(version: int) -> None:
 def test_each_operation_that_has_a_rule_is_tried() -> None:
     """Those of the C library are compared below; the others have no rule, and are refused."""
     used = "\n".join(text for text, _ in PROGRAMS.values())
-    rules = {name for name, (_, rule) in RULES.items() if rule.__name__ not in ("_no", "_call", "_lanes")}
+    rules = {name for name, (_, rule) in RULES.items() if rule.__name__ not in ("_no", "c_function", "_lanes")}
     assert {name for name in rules if name not in used} == set()
 
 
-@pytest.mark.parametrize("version", EARLIER)
-def test_functions_of_the_c_library_are_called(version: int) -> None:
+@pytest.mark.parametrize("version", OTHERS)
+def test_functions_of_the_c_library_are_called(version: Version) -> None:
     @af.kernel
     def functions(x: af.f64[N], y: af.f64[N]):
         with af.for_(N) as i:
-            y[i] = af.erfc(x[i]) + af.cosh(x[i]) + af.tan(x[i])
+            y[i] = af.erfc(x[i]) + af.cosh(x[i]) + af.tan(x[i]) + af.fmod(x[i], 0.7)
 
     x = np.linspace(-2, 2, 9)
     wanted, found = np.zeros(9), np.zeros(9)
@@ -245,17 +247,17 @@ def test_what_a_version_cannot_say_is_refused_at_its_line() -> None:
     assert "vector.print" in shown.mlir(version=19)
 
 
-@pytest.mark.parametrize("version", [13, 23, "16", True, None])
+@pytest.mark.parametrize("version", [13, 25, "16", True, None])
 def test_a_version_that_is_not_known_is_refused(version: object) -> None:
     with pytest.raises(af.ProgramTypeError) as error:
         CASES[0].kernel.mlir(version=version)  # type: ignore[arg-type]
     assert f"version is {version!r}" in str(error.value)
-    assert "the known versions of MLIR are 14 to 22" in str(error.value)
+    assert 'the known versions of MLIR are 14 to 24, and "xdsl"' in str(error.value)
 
 
 def test_the_newest_version_is_what_is_printed_without_one() -> None:
     for case in CASES:
         assert case.kernel.mlir(version=22) == case.kernel.mlir()
         module = case.kernel.module
-        assert earlier_mlir(module, 22) is module
-    assert TRIES_ALL or len(by_turns(CASES, EARLIER)) == len(CASES)
+        assert for_version(module, 22) is for_version(module, 24) is module
+    assert TRIES_ALL or len(by_turns(CASES, OTHERS)) == len(CASES)

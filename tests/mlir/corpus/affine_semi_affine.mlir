@@ -7,6 +7,7 @@ func.func @maps(%i: index, %n: index, %m: index) -> (index, index, index, index,
   %2 = affine.apply affine_map<()[s0, s1] -> (s0 * s1 + s0 * s0 - 3)>()[%n, %m]
   %3 = affine.apply affine_map<(d0)[s0, s1] -> ((d0 + s1) floordiv s0 * s1)>(%i)[%n, %m]
   %4 = affine.apply affine_map<(d0)[s0] -> (d0 mod (s0 * 2) - (d0 * s0) * 3)>(%i)[%n]
+  %5 = affine.apply affine_map<(d0, d1)[s0, s1, s2] -> (s2 * s1 + d1 + d0 * (s2 + s1 + s0))>(%i, %n)[%n, %m, %m]
   return %0, %1, %2, %3, %4 : index, index, index, index, index
 }
 

@@ -129,3 +129,11 @@ affine.for %i = 0 to 64 step 8 {
   affine.for %j = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (d0 + 8)>(%i) {
     affine.parallel (%k) = (%i) to (%j) {
       affine.store %x, %A[%k] : memref<?xi32> } } }
+// ----- quotients and remainders of sums with the divisor
+affine.store %x, %A[(symbol(%n) - symbol(%m) - (symbol(%n) - symbol(%m)) mod symbol(%n)) mod symbol(%n)] : memref<?xi32>
+affine.store %x, %A[((symbol(%n) * 3) mod (symbol(%n) * 5) + symbol(%n)) floordiv symbol(%n)] : memref<?xi32>
+affine.store %x, %A[((symbol(%m) * symbol(%n)) floordiv 3 + symbol(%n) * 2) floordiv symbol(%n)] : memref<?xi32>
+affine.store %x, %A[((symbol(%m) * symbol(%n)) ceildiv 3 + symbol(%m)) floordiv symbol(%n)] : memref<?xi32>
+// ----- two rounded quotients are not divided one by one
+// EXCEPT: mlir-opt
+affine.store %x, %A[((symbol(%m) * symbol(%n)) floordiv 2 + symbol(%n) floordiv 2) floordiv symbol(%n)] : memref<?xi32>

@@ -1,0 +1,112 @@
+"""Operations that a reader of MLIR does not have, in terms of those that it has: what rules for that share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any, TypeAlias
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import arith, math, vector
+from affdsl.ir.dialects.func import Module
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import definitions, rewrite, substitute, with_fields
+from affdsl.ir.types import I1, FloatType, IntegerType, Type, VectorType
+from affdsl.passes.affine.integer_ranges import element_of
+from affdsl.passes.lowering.expand_index_ops import expand_index_ops
+
+
+def replaced(module: Module, rule_of: Callable[[Op], Rule | None]) -> Module:
+    """The same program, where rules take the place of operations, and of those that rules make; None keeps one."""
+    module = expand_index_ops(module)
+    known = definitions(module)
+    called: dict[str, Op] = {}
+
+    def lowered(op: Op) -> Sequence[Op] | None:
+        rule = rule_of(op)
+        if rule is None:
+            return None
+        step = Step(op, known, called)
+        rule(step, op)
+        inside = [rewrite(made, lowered) for made in step.ops]
+        return tuple([each for made in inside for each in (lowered(made) or (made,))])
+
+    made = rewrite(module, lowered)
+    return with_fields(made, body=(*called.values(), *made.body)) if called else made
+
+
+class Step:
+    """What takes the place of an operation: the last one gives its result."""
+
+    def __init__(self, op: Op, known: Mapping[Value, Op], called: dict[str, Op]) -> None:
+        self.op = op
+        self.known = known
+        self.called = called
+        self.ops: list[Op] = []
+
+    def emit(self, op: Op) -> None:
+        self.ops.append(with_fields(op, location=self.op.location))
+
+    def made(self, cls: Callable[..., Op], type: Type, *operands: object) -> Value:
+        """The result of an operation whose first field is its result."""
+        result = Value(type)
+        self.emit(cls(result, *operands))
+        return result
+
+    def constant(self, number: float | bool, type: Type) -> Value:
+        return self.made(arith.Constant, type, number)
+
+    def binary(self, kind: str, left: Value, right: Value) -> Value:
+        return self.made(arith.Binary, left.type, kind, left, right)
+
+    def compare(self, predicate: str, left: Value, right: Value) -> Value:
+        kind = "cmpf" if isinstance(element_of(left.type), FloatType) else "cmpi"
+        return self.made(arith.Compare, same_shape(left.type, I1), kind, predicate, left, right)
+
+    def select(self, condition: Value, yes: Value, no: Value) -> Value:
+        return self.made(arith.Select, yes.type, condition, yes, no)
+
+    def cast(self, kind: str, operand: Value, type: Type) -> Value:
+        return self.made(arith.Cast, type, kind, operand)
+
+    def function(self, kind: str, operand: Value) -> Value:
+        return self.made(math.Unary, operand.type, kind, operand)
+
+    def by_lanes(self, op: Op, rule: Callable[[Any], None]) -> None:
+        """What a rule makes of an operation for each lane; of one on scalars, what it makes of it itself."""
+        (result,) = op.defines()
+        if not isinstance(result.type, VectorType):
+            rule(op)
+            return
+        lanes: list[Value] = []
+        for position in product(*map(range, shape_of(result))):
+            of = {v: self.lane(v, position) for v in op.reads() if isinstance(v.type, VectorType)}
+            lanes.append(Value(result.type.element))
+            rule(with_fields(substitute(op, of), result=lanes[-1]))
+        self.emit(vector.FromElements(result, tuple(lanes)))
+
+    def lane(self, value: Value, position: Sequence[int]) -> Value:
+        assert isinstance(value.type, VectorType), "what has lanes is a vector"
+        return self.made(vector.Extract, value.type.element, value, (), tuple(position))
+
+    def give(self, result: Value) -> None:
+        """Say that what the last operation made is the result."""
+        last = self.ops[-1]
+        field = {"results": (result,)} if isinstance(last, Opaque) else {"result": result}
+        self.ops[-1] = with_fields(last, **field)
+
+
+Rule: TypeAlias = "Callable[[Step, Any], None]"
+"""What takes the place of an operation, as a step."""
+
+
+def same_shape(type: Type, element: FloatType | IntegerType) -> Type:
+    """A type with another one for its numbers."""
+    return VectorType(type.shape, element, type.scalable) if isinstance(type, VectorType) else element
+
+
+def shape_of(value: Value) -> tuple[int, ...]:
+    """The sizes of a vector."""
+    assert isinstance(value.type, VectorType), "the verifier has seen to that"
+    return value.type.shape
