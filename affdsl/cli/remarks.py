@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 
 from affdsl.cli.diagnostics import Diagnostic
 from affdsl.cli.text import texts_of
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func
 from affdsl.passes.mlir_opt.remarks import Remarks
