@@ -15,7 +15,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop, of_loops
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.options import OptionError
-from affdsl.passes.mlir_opt.super_vectors.choice import ANY, Match, buckets, is_known
+from affdsl.passes.mlir_opt.super_vectors.choice import ANY, Makers, Match, buckets, is_known
 from affdsl.passes.mlir_opt.super_vectors.emit import UnfitError, Vectors, placed, vectors
 from affdsl.passes.mlir_opt.super_vectors.lanes import to_be_masked
 from affdsl.passes.transforms.loops.alone import each_nest_alone, together
@@ -130,11 +130,12 @@ def outermost_as_lanes(function: Func, lanes: int, module: Module) -> Func:
     if loop is None or not is_known(loop) or not _is_parallel(loop, dependences):
         return function
     dims = {loop.iv: 0}
-    masked = to_be_masked(loop, dims, (lanes,), dependences.accesses)
+    makers = Makers(function)
+    masked = to_be_masked(loop, dims, (lanes,), dependences.accesses, makers)
     if masked is None:
         return function
     try:
-        return placed(function, {loop.iv: vectors(loop, dims, (lanes,), (), masked, function)})
+        return placed(function, {loop.iv: vectors(loop, dims, (lanes,), (), masked, makers)})
     except UnfitError:
         return function
 
@@ -162,15 +163,17 @@ class _Request(FrozenValue):
             return function
         dependences = Dependences(function, module)
         can = {each.iv: each for each in of_loops(dependences) if obstacle(each) is None}
-        found = buckets(
-            function, self.along, lambda loop: loop.iv in can and (self.reductions or not can[loop.iv].reductions)
-        )
-        for bucket in found:
+        makers = Makers(function)
+
+        def may_be(loop: affine.For) -> bool:
+            return loop.iv in can and (self.reductions or not can[loop.iv].reductions)
+
+        for bucket in buckets(function, self.along, may_be, makers):
             for match in filter(self._gains, bucket):
-                masked = to_be_masked(match.loop, match.dims(), self.sizes, dependences.accesses)
+                masked = to_be_masked(match.loop, match.dims(), self.sizes, dependences.accesses, makers)
                 reductions = can[match.loop.iv].reductions
                 try:
-                    new = vectors(match.loop, match.dims(), self.sizes, reductions, masked or (), function)
+                    new = vectors(match.loop, match.dims(), self.sizes, reductions, masked or (), makers)
                 except UnfitError:
                     continue
                 one_by_one = self._with_rest(function, match, module) if masked is None or masked else function

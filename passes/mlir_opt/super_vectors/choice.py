@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
@@ -32,13 +32,14 @@ class Match(FrozenValue):
         return found
 
 
-def buckets(function: Func, along: Sequence[int], may_be: Callable[[affine.For], bool]) -> list[list[Match]]:
+def buckets(
+    function: Func, along: Sequence[int], may_be: Callable[[affine.For], bool], makers: Makers
+) -> list[list[Match]]:
     """What may be vectorized, innermost first; of matches that share loops, which are together, one at most.
 
     `along` has for each loop of a match, outermost first, the dimension of arrays, counted from the last, that it must
     run along, or ANY.
     """
-    depends = Dependents(function)
     found: list[list[Match]] = []
     roots: list[affine.For] = []
     inside: dict[Value, set[Value]] = {}
@@ -46,7 +47,7 @@ def buckets(function: Func, along: Sequence[int], may_be: Callable[[affine.For],
 
     def form(loop: affine.For) -> int | None:
         if loop.iv not in forms:
-            forms[loop.iv] = depends.dimension(loop) if may_be(loop) and is_known(loop) else None
+            forms[loop.iv] = _dimension(loop, makers) if may_be(loop) and is_known(loop) else None
         return forms[loop.iv]
 
     def match(loop: affine.For, depth: int) -> Match | None:
@@ -98,10 +99,11 @@ def _loops(op: Op) -> Iterator[affine.For]:
         yield op
 
 
-class Dependents:
-    """What the values of a function depend on by affine.apply."""
+class Makers:
+    """How the values of a function are made: numbers, and what affine.apply computes."""
 
     def __init__(self, function: Func) -> None:
+        self.constants = {op.result: op for op in walk(function) if isinstance(op, arith.Constant)}
         self.applied = {op.result: op.expr for op in walk(function) if isinstance(op, affine.Apply)}
         self._known: dict[Value, Affine] = {}
 
@@ -116,29 +118,30 @@ class Dependents:
         """An expression over what is not computed by affine.apply."""
         return expr.substitute({v: self.expr(v) for v in dict.fromkeys(expr.values()) if v in self.applied})
 
-    def dimension(self, loop: affine.For) -> int | None:
-        """The dimension, counted from the last, along which a loop runs in all its accesses; ANY if it stays in place.
 
-        None where it runs along several, or arrays have a layout. As mlir-opt has it, a value counts that stands in a
-        subscript, not what becomes of it.
-        """
-        found = ANY
-        for op in walk(loop):
-            if not isinstance(op, affine.Load | affine.Store):
-                continue
-            type, map = op.memref.type, written(op, "index")
-            if not isinstance(type, MemRefType) or type.layout is not None:
-                return None
-            varying = [
-                len(map.trees) - 1 - axis
-                for axis, tree in enumerate(map.trees)
-                for position in _positions(tree)
-                if loop.iv in self.expr(map.value(position)).values()
-            ]
-            if len(varying) > 1 or (varying and found not in (ANY, varying[0])):
-                return None
-            found = varying[0] if varying else found
-        return found
+def _dimension(loop: affine.For, makers: Makers) -> int | None:
+    """The dimension, counted from the last, along which a loop runs in all its accesses; ANY if it stays in place.
+
+    None where it runs along several, or arrays have a layout. As mlir-opt has it, a value counts that stands in a
+    subscript, not what becomes of it.
+    """
+    found = ANY
+    for op in walk(loop):
+        if not isinstance(op, affine.Load | affine.Store):
+            continue
+        type, map = op.memref.type, written(op, "index")
+        if not isinstance(type, MemRefType) or type.layout is not None:
+            return None
+        varying = [
+            len(map.trees) - 1 - axis
+            for axis, tree in enumerate(map.trees)
+            for position in _positions(tree)
+            if loop.iv in makers.expr(map.value(position)).values()
+        ]
+        if len(varying) > 1 or (varying and found not in (ANY, varying[0])):
+            return None
+        found = varying[0] if varying else found
+    return found
 
 
 def _positions(tree: Tree) -> Iterator[str]:

@@ -14,11 +14,11 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.renaming import renamed
 from affdsl.ir.semantics import neutral
-from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
+from affdsl.ir.traverse import rewrite, substitute, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.passes.affine.arithmetic import written
 from affdsl.passes.analysis.reduction import DECLARED, Reduction
-from affdsl.passes.mlir_opt.super_vectors.choice import Dependents
+from affdsl.passes.mlir_opt.super_vectors.choice import Makers
 
 _KINDS = {kind: name for name, kinds in vector.KINDS.items() for kind in kinds if kind is not None}
 """What a reduction of a vector is called that combines by a kind of arith."""
@@ -49,7 +49,7 @@ def vectors(
     sizes: Sequence[int],
     reductions: Sequence[Reduction],
     masked: Container[Op],
-    function: Func,
+    makers: Makers,
 ) -> Vectors:
     """A loop whose iterations, with those of loops inside of it, run as lanes; UnfitError if it has no such form.
 
@@ -60,7 +60,7 @@ def vectors(
     becomes lanes the dimension of the vectors, and `reductions` what the outermost one combines, which it then does in
     another order. The stores of `masked` leave out lanes behind the end of a loop, which other stores do by themselves.
     """
-    emitter = _Emitter(tuple(sizes), dims, reductions, masked, function)
+    emitter = _Emitter(tuple(sizes), dims, reductions, masked, makers)
     ops = emitter.loop(root)
     return Vectors(ops, emitter.results, emitter.after)
 
@@ -109,18 +109,17 @@ class _Emitter:
         dims: Mapping[Value, int],
         reductions: Sequence[Reduction],
         masked: Container[Op],
-        function: Func,
+        makers: Makers,
     ) -> None:
         self._masked = masked
         self.results: dict[Value, Value] = {}
         self.after: dict[Value, list[Op]] = {}
         self._sizes, self._dims = sizes, dims
         self._reductions = {r.value: r for r in reductions if r.value is not None}
-        self._constants = {op.result: op for op in walk(function) if isinstance(op, arith.Constant)}
+        self._makers, self._constants = makers, makers.constants
         self._vectors: dict[Value, Value] = {}
         self._scalars: dict[Value, Value] = {}
         self._levels: list[_Level] = []
-        self._depends = Dependents(function)
         self._inside: set[Value] = set()
 
     def loop(self, loop: affine.For) -> list[Op]:
@@ -230,7 +229,7 @@ class _Emitter:
         if map.trees == tuple(f"d{k}" for k in range(rank)) and not map.symbols and len(map.dims) == rank:
             indices = tuple(operands)
         else:
-            if isinstance(op, affine.Load) and any(v in self._depends.applied for v in map.operands):
+            if isinstance(op, affine.Load) and any(v in self._makers.applied for v in map.operands):
                 raise UnfitError  # mlir-opt lets no map stand on another one, where it reads
             indices = tuple(Value(INDEX) for _ in map.trees)
             for tree, index in zip(map.trees, indices, strict=True):
@@ -244,7 +243,7 @@ class _Emitter:
 
     def _along(self, op: affine.Load | affine.Store, number: int) -> int | None:
         """The dimension of the array along which a dimension of a vector lies; None where lanes have one element."""
-        exprs = [self._depends.resolved(e) for e in op.index]
+        exprs = [self._makers.resolved(e) for e in op.index]
         iv = self._level(number).iv
         axes = [axis for axis, expr in enumerate(exprs) if iv in expr.values()]
         if len(axes) > 1:

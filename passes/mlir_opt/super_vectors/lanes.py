@@ -12,7 +12,7 @@ from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.certain import holds
 from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.trip_count import trip_count
-from affdsl.passes.mlir_opt.super_vectors.choice import Dependents
+from affdsl.passes.mlir_opt.super_vectors.choice import Makers
 from affdsl.passes.transforms.hoist.faults import never_fails
 from affdsl.passes.transforms.loops.unrolling import constant_trips
 
@@ -23,7 +23,7 @@ MOST_TRIED = 1 << 14
 
 
 def to_be_masked(
-    root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int], accesses: Accesses
+    root: affine.For, dims: Mapping[Value, int], sizes: Sequence[int], accesses: Accesses, makers: Makers
 ) -> frozenset[Op] | None:
     """The accesses that must leave out lanes behind the end of a loop, if loops may run so many iterations as lanes.
 
@@ -34,14 +34,18 @@ def to_be_masked(
     differently often. That iterations do not depend on each other is to be known.
     """
     masked: set[Op] = set()
-    depends = Dependents(accesses.function)
-    constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
+    constants = {v: op.value for v, op in makers.constants.items()}
     loops = {op.iv: op for op in walk(root) if isinstance(op, affine.For)}
     made = {v for op in walk(root) for v in op.defines()}
     whole = {iv for iv, dim in dims.items() if _is_whole(loops[iv], sizes[dim], accesses)}
-    bounds = [b for op in loops.values() for b in (*op.lower, *op.upper)]
-    if any(iv in depends.resolved(bound).values() for iv in dims for bound in bounds):
+    bounds = {iv: _read_by(loop, makers) for iv, loop in loops.items()}
+    if not all(of.isdisjoint(dims) for of in bounds.values()):
         return None
+    alike = [
+        loop
+        for iv, loop in loops.items()
+        if not any(iv in of for of in bounds.values()) and bounds[iv].isdisjoint(loops)
+    ]
     around = _around(root, dims)
     for op in walk(root):
         if isinstance(op, affine.For | affine.Yield | affine.Apply | arith.Constant):
@@ -53,7 +57,7 @@ def to_be_masked(
             if not (whole >= set(ivs) or never_fails(op, constants)):
                 return None
             continue
-        exprs = [depends.resolved(e) for e in op.index]
+        exprs = [makers.resolved(e) for e in op.index]
         if any(v in made for e in exprs for v in e.values()):
             return None  # a subscript that is computed otherwise may vary in any way
         axes = {iv: axis for iv in ivs if (axis := _axis(exprs, loops[iv], sizes[dims[iv]])) is not None}
@@ -65,7 +69,7 @@ def to_be_masked(
         if isinstance(op, affine.Load) and accesses.storage.buffer(op.memref).kind == "argument":
             continue  # whatever is in there may be read
         if not all(
-            axis == SAME or iv in whole or _leaves(op, loops[iv], axis, loops, accesses) for iv, axis in axes.items()
+            axis == SAME or iv in whole or _leaves(op, loops[iv], axis, alike, accesses) for iv, axis in axes.items()
         ):
             masked.add(op)
     return frozenset(masked)
@@ -118,27 +122,25 @@ def _leaves(
     access: affine.Load | affine.Store,
     loop: affine.For,
     axis: int,
-    loops: Mapping[Value, affine.For],
+    alike: Sequence[affine.For],
     accesses: Accesses,
 ) -> bool:
     """Whether an access that runs along a dimension leaves its array there behind the end of a loop.
 
-    There are no conditions, so wherever one iteration runs, the first and the last ones do, and lie inside, of the
-    loops that run alike for all iterations of the others.
+    `alike` are the loops that run alike in all iterations of the others: there are no conditions, so wherever one of
+    their iterations runs, the first and the last ones do, and lie inside.
     """
     scope, domain = accesses.scope, accesses.domains[access]
     sizes = [scope.size_of(access.memref, k) for k in range(len(access.index))]
     size, expr = sizes[axis], access.index[axis]
     if size is None or loop.iv not in domain.ivs or loop.iv in (expr - loop.iv).values():
         return False
-    bounds = {iv: _read_by(each, accesses) for iv, each in loops.items()}
-    alike = [
-        each
-        for iv, each in loops.items()
-        if iv in domain.ivs and each.step == 1 and len(each.lower) == len(each.upper) == 1
-        and bounds[iv].isdisjoint(loops) and not any(iv in of for of in bounds.values())
-    ]  # fmt: skip
-    for at in ({each.iv: each.lower[0] for each in alike}, {each.iv: each.upper[0] - 1 for each in alike}):
+    ends = [
+        (each.iv, each.lower[0], each.upper[0] - 1)
+        for each in alike
+        if each.iv in domain.ivs and each.step == len(each.lower) == len(each.upper) == 1
+    ]
+    for at in ({iv: first for iv, first, _ in ends}, {iv: last for iv, _, last in ends}):
         domain = _inside([e.substitute(at) for e in access.index], sizes, domain, accesses)
     for end in loop.upper:
         behind, where = scope.expr(expr.substitute({loop.iv: end}) - size, domain)
@@ -147,10 +149,9 @@ def _leaves(
     return True
 
 
-def _read_by(loop: affine.For, accesses: Accesses) -> set[Value]:
+def _read_by(loop: affine.For, makers: Makers) -> set[Value]:
     """What the bounds of a loop depend on."""
-    depends = Dependents(accesses.function)
-    return {v for bound in (*loop.lower, *loop.upper) for v in depends.resolved(bound).values()}
+    return {v for bound in (*loop.lower, *loop.upper) for v in makers.resolved(bound).values()}
 
 
 def _inside(exprs: Sequence[Affine], sizes: Sequence[Affine | None], domain: Domain, accesses: Accesses) -> Domain:
