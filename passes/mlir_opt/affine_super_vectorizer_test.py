@@ -74,13 +74,22 @@ def affine_super_vectorizer_test(
                 yield _slices(function, title, of)
 
 
-def vectorized_nest(module: Module, *, vectorize_affine_loop_nest: bool = False, **options: object) -> Module:
+def vectorized_nest(
+    module: Module,
+    *,
+    backward_slicing: bool = False,
+    compose_maps: bool = False,
+    forward_slicing: bool = False,
+    slicing: bool = False,
+    vector_shape_ratio: Sequence[int | str] = (),
+    vectorize_affine_loop_nest: bool = False,
+) -> Module:
     """The module, where asked for with the outermost loop of each function run 4 iterations at once, if there is one.
 
     Whatever it holds becomes vectors, so loads and stores may be strided over dimensions of their arrays, not in them.
     It stays where that is not right. The other options change nothing.
     """
-    del options
+    del backward_slicing, compose_maps, forward_slicing, slicing, vector_shape_ratio  # which only say something
     if not vectorize_affine_loop_nest:
         return module
 

@@ -26,7 +26,6 @@ Analysis: TypeAlias = Callable[..., Iterator[Remarks]]
 """What a pass says of a module, which may be a part of the second one, with the options of the pass as keywords."""
 
 
-def unchanged(module: Module, **options: object) -> Module:
-    """The module itself, which is what an analysis makes of it, whatever its options are."""
-    del options
+def unchanged(module: Module) -> Module:
+    """The module itself, which is what an analysis makes of it."""
     return module
