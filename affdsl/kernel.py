@@ -11,7 +11,7 @@ from textwrap import indent
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
-import affdsl.mlir  # noqa: F401 - str() of IR is MLIR from here on
+import affdsl.mlir  # str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
 from affdsl.codegen.caller import Caller, TakeOver
@@ -47,6 +47,8 @@ from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
 from affdsl.signatures import Decorator, P, Q, R
+
+dir(affdsl)  # it knows its names from here on: affdsl.kernel stays the decorator, and does not become this module
 
 if TYPE_CHECKING:
     from affdsl.lang import annotated

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, field, replace
 from affdsl.ir.applied import Applied
 from affdsl.ir.attributes import Attribute, Attributes, OpaqueAttr, UnitAttr
 from affdsl.ir.core import Op

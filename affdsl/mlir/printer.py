@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import field
 from typing import Any, TypeAlias
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, field
 from affdsl.ir.attributes import DenseArrayAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func

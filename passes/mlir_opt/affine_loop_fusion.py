@@ -18,8 +18,10 @@ from affdsl.ir.traverse import rewrite, walk
 from affdsl.mlir.naming import names_of
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.nodes import ivs_of
 from affdsl.passes.analysis.polyhedral import UnknownError
-from affdsl.passes.transforms.fuse.costs import Costs, Evaluation, costs_of
+from affdsl.passes.transforms.fuse.alike import Memory
+from affdsl.passes.transforms.fuse.costs import Costs, Evaluation, cost_of, costs_of
 from affdsl.passes.transforms.fuse.focus import Focus, Outline, outline_of
 from affdsl.passes.transforms.fuse.private import FastMemory
 from affdsl.passes.transforms.fuse.producers import Fused, FusionCandidate, Loop, Pair, Siblings, Variant
@@ -122,6 +124,8 @@ class Attempt:
         Of depths without figures, or that were not taken: why.
     chosen
         The fusion, if it was done.
+    computes_more
+        Whether a fusion that was asked about computes more than both nests together did.
     """
 
     pair: Pair
@@ -129,6 +133,7 @@ class Attempt:
     evaluations: list[Evaluation] = field(default_factory=list)
     refusals: dict[int, str] = field(default_factory=dict)
     chosen: Fused | None = None
+    computes_more: bool = False
 
     def __str__(self) -> str:
         parts = [str(evaluation) for evaluation in self.evaluations]
@@ -168,7 +173,7 @@ class Attempt:
 def fused(function: Func, module: Module, policy: Policy, *, with_reasons: bool = False) -> tuple[Func, list[Attempt]]:
     """A function with producers fused into consumers in all of its blocks, inner ones first, and what was tried.
 
-    Without reasons, a refusal may speak of two nests that are like the ones refused.
+    Without reasons, that is what had to be tried, and a refusal may speak of two nests that are like the ones refused.
     """
     fusions = _Fusions(function, module, policy, with_reasons=with_reasons)
     with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
@@ -194,11 +199,14 @@ class _Fusions:
         self.attempts: list[Attempt] = []
         self._tried: set[tuple[type[Pair], Op, Op, int]] = set()
         self._known: dict[tuple[Func, Place], MemRefDependenceGraph] = {}
+        self._outcomes: Memory[tuple[int, Variant | None]] = Memory()
+        self._inside: tuple[object, dict[Value, Loop]] = None, {}
+        self._with_reasons = with_reasons
         self._outline = outline_of(function, module, with_reasons=with_reasons)
 
     def fuse_in(self, place: Place) -> None:
-        """Fuse what stands in a block: first producers with one consumer of each buffer,
-        then siblings, then all producers."""
+        """Fuse what stands in a block: first producers with one consumer of each buffer, then siblings, then all
+        producers."""
         if self.policy.producers:
             self._fuse_all(place, partial(self._producers, most_users=1))
         if self.policy.siblings:
@@ -208,13 +216,13 @@ class _Fusions:
 
     def _fuse_all(self, place: Place, pairs: Pairs) -> None:
         """Fuse into all nests of a block, the last one first."""
-        for sink in reversed(_loops(self._block(place))):
+        for sink in reversed(self._loops(place)):
             while self._fuse_into(place, sink, pairs):
                 pass
 
     def _fuse_into(self, place: Place, iv: Value, pairs: Pairs) -> bool:
         """Fuse one nest into another, the last one for which that is legal and pays; whether there was one."""
-        loops = _loops(self._block(place))
+        loops = self._loops(place)
         if len(loops) < 2 or iv not in loops:
             return False
         for pair in pairs(place, iv):
@@ -222,11 +230,35 @@ class _Fusions:
             if key in self._tried or pair.obstacle:
                 continue
             self._tried.add(key)
-            self.attempts.append(attempted(pair, self.policy))
-            if (chosen := self.attempts[-1].chosen) is not None:
+            if pair.is_placeless and not self._with_reasons:
+                continue
+            if (chosen := self._outcome(pair)) is not None:
                 self.function = settled(chosen.function, self.function).function
                 return True
         return False
+
+    def _outcome(self, pair: Pair) -> Fused | None:
+        """What comes of a pair: what came of one that is like it.
+
+        Figures and proofs follow from the small function of the two, but for the cost of all else in the consumer: with
+        that they are kept, unless nothing would be computed more.
+        """
+        focus = None if self._with_reasons else pair.focus
+        questions = [pair.question(0, cost) for cost in (None, cost_of(pair.whole))]
+        recalled = (self._outcomes.recall(question, focus.form) for question in questions if focus is not None)
+        known = next((each for each in recalled if each is not None), None)
+        if known is not None:
+            depth, variant = known[1]
+            found = None if variant is None else pair.fused(pair.candidate(depth), variant)
+            if found is None or isinstance(found, Fused):
+                return found
+        attempt = attempted(pair, self.policy)
+        self.attempts.append(attempt)
+        chosen = attempt.chosen
+        if focus is not None:
+            outcome = (0, None) if chosen is None else (chosen.candidate.depth, chosen.variant)
+            self._outcomes.keep(questions[attempt.computes_more], focus.form, outcome)
+        return chosen
 
     def _producers(self, place: Place, iv: Value, most_users: int | None = None) -> Iterator[Pair]:
         """A nest with the nests that store what it loads, the last first.
@@ -258,7 +290,7 @@ class _Fusions:
             yield graph, graph.node(iv), None, None
             return
         function = self.function
-        whole = next(op for op in function.body if isinstance(op, Loop) and _counter(op) is iv)
+        whole = self._loops(None)[iv]
         for source in related(self._outline, function, whole):
             focus = self._outline.focus(function, source, whole)
             if focus is None:
@@ -274,12 +306,19 @@ class _Fusions:
             self._known = {key: MemRefDependenceGraph(Dependences(self.function, self.module), self._block(place))}
         return self._known[key]
 
+    def _loops(self, place: Place) -> dict[Value, Loop]:
+        """The loops of a block of the function as it is now, by their first induction variables."""
+        key = self.function, place
+        if self._inside[0] != key:
+            self._inside = key, _loops_of(self._block(place))
+        return self._inside[1]
+
     def _block(self, place: Place) -> Block:
         """The body of the function, or the block in which one of some loops stands; empty where none is left."""
         if place is None:
             return self.function.body
         blocks = (block for op in walk(self.function) for block in op.blocks())
-        return next((block for block in blocks if not place.isdisjoint(_loops(block))), ())
+        return next((block for block in blocks if not place.isdisjoint(_loops_of(block))), ())
 
 
 def attempted(pair: Pair, policy: Policy) -> Attempt:
@@ -301,6 +340,7 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
     for evaluation, candidate in candidates:
         for variant in pair.variants:
             more = costs.additional(evaluation, is_removed=variant.is_removed)
+            attempt.computes_more |= more > 0
             if more > _most(pair, evaluation, variant, policy):
                 what = "" if variant.is_removed else ", as the src loop stays"
                 attempt.refusals.setdefault(evaluation.depth, f"{100 * more:.2f}% more would be computed{what}")
@@ -326,17 +366,13 @@ def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) 
     return policy.tolerance + ROUNDING
 
 
-def _loops(block: Block) -> list[Value]:
-    """The loops of a block, each by its first induction variable."""
-    return [_counter(op) for op in block if isinstance(op, Loop)]
-
-
-def _counter(loop: Loop) -> Value:
-    return loop.iv if isinstance(loop, affine.For) else loop.ivs[0]
+def _loops_of(block: Block) -> dict[Value, Loop]:
+    """The loops of a block by their first induction variables; of those over nothing there is none."""
+    return {iv: op for op in block if isinstance(op, Loop) for iv in ivs_of(op)[:1]}
 
 
 def _places(function: Func) -> list[frozenset[Value]]:
     """The loops of each block with several loops, but for the body of the function, inner blocks first."""
     around = (op for op in walk(function) if isinstance(op, AROUND))
     blocks = [block for op in around for block in op.blocks()]
-    return [frozenset(loops) for block in reversed(blocks) if len(loops := _loops(block)) > 1]
+    return [frozenset(loops) for block in reversed(blocks) if len(loops := _loops_of(block)) > 1]

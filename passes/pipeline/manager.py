@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError, VerificationError, public
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion

@@ -529,3 +529,16 @@ def test_subscripts_of_a_smaller_buffer_do_not_speak_of_what_they_were_computed_
     assert len(touched) == 2
     assert all(e.is_constant for op in touched for e in op.index)
     assert assert_alike(before, made) >= 5
+
+
+def test_loops_over_nothing_stay():
+    text = """func.func @f(%A: memref<8xf32>, %B: memref<8xf32>, %x: f32) {
+      affine.for %i = 0 to 8 { affine.store %x, %A[%i] : memref<8xf32> }
+      affine.parallel () = () to () {
+        %a = affine.load %A[0] : memref<8xf32>
+        affine.for %j = 0 to 8 { affine.store %a, %B[%j] : memref<8xf32> }
+        affine.for %k = 0 to 8 { affine.store %x, %B[%k] : memref<8xf32> }
+      }
+      return
+    }"""
+    assert shown(affine_loop_fusion(parsed(text))) == shown(parsed(text))
