@@ -117,3 +117,15 @@ gpu.module @m attributes {x = 1 : i32} {
     gpu.return  }
 }
 gpu.module @e {}
+// -----
+gpu.module @sizes {
+  gpu.func @no_such_dimension(%A: memref<?x?xf32>, %C: memref<?xindex>) kernel {
+    %c3 = arith.constant 3 : index
+    %d = memref.dim %A, %c3 : memref<?x?xf32>
+    affine.for %i = 0 to %d {
+      %t = gpu.thread_id x upper_bound 64
+      memref.store %t, %C[%i] : memref<?xindex>
+    }
+    gpu.return
+  }
+}
