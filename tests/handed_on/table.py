@@ -37,7 +37,7 @@ from tests.handed_on.kernels import CASES, Case
 from tests.harness.judges import copied
 
 PAGE = Path(__file__).parents[2] / "docs" / "downstream.md"
-PYPI = ("xdsl", "iree-base-compiler", "jaxlib", "jax")
+PYPI = ("xdsl", "iree-base-compiler", "jaxlib", "jax", "torch-mlir", "nvidia-cuda-nvcc", "nvidia-nvvm")
 BEGIN, END = "<!-- python -m tests.handed_on.table --write -->", "<!-- end of the table -->"
 Step = Callable[[Case], object]
 
@@ -100,8 +100,16 @@ def tools(folder: Path | None) -> Iterator[Tool]:
     )  # fmt: skip
     where = folder / "bin" if folder is not None else None
     yield Tool(
+        "ptxas, of that PTX, for sm_90", partial(_of_package, where, "nvidia-cuda-nvcc"), _launched,
+        lambda case: _assembled(folder, case),
+    )  # fmt: skip
+    yield Tool(
         f"IREE (`iree-opt`, `mlir(version={NEXT})`)", partial(_of_package, where, "iree-base-compiler"),
         partial(_by, where, "iree-opt", NEXT),
+    )  # fmt: skip
+    yield Tool(
+        "torch-mlir (`torch-mlir-opt`), after `lower-affine`", partial(_of_package, where, "torch-mlir"),
+        lambda case: _by_kernel(where, "torch-mlir-opt", TRIED[-1], case.kernel.apply("lower-affine")),
     )  # fmt: skip
     yield Tool("jaxlib", partial(_of_package, where, "jaxlib"), partial(_by_jaxlib, where))
     yield Tool(
@@ -142,6 +150,11 @@ def _launched(case: Case) -> None:
     oracles.mlir_opt(gpu.on_gpu(case.kernel))
 
 
+def _assembled(folder: Path | None, case: Case) -> None:
+    ptxas = _inside(folder, "nvidia/*/bin/ptxas")
+    gpu.assembled(str(ptxas), gpu.lowered(gpu.on_gpu(case.kernel), "nvvm", str(ptxas.parents[1])))
+
+
 def _by(folder: Path | None, tool: str, version: Version, case: Case) -> None:
     _by_kernel(folder, tool, version, case.kernel)
 
@@ -180,6 +193,14 @@ def _path(folder: Path | None, tool: str) -> str:
     if path is None or folder is None:
         raise NotHereError(tool)
     return path
+
+
+def _inside(folder: Path | None, pattern: str) -> Path:
+    """A program that a package has among its own files."""
+    found = sorted(folder.glob(f"lib/python*/site-packages/{pattern}")) if folder is not None else []
+    if not found:
+        raise NotHereError(pattern)
+    return found[0]
 
 
 def _version(tool: str, version: int) -> str:
