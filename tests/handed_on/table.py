@@ -32,12 +32,12 @@ import pytest
 import affdsl as af
 from affdsl.mlir.known_versions import NEXT, TRIED, Version
 from tests import oracles
-from tests.handed_on import emitted, gpu, in_xdsl, lowered
+from tests.handed_on import emitted, gpu, in_xdsl, lowered, on_vulkan
 from tests.handed_on.kernels import CASES, Case
 from tests.harness.judges import copied
 
 PAGE = Path(__file__).parents[2] / "docs" / "downstream.md"
-PYPI = ("xdsl", "iree-base-compiler", "jaxlib", "jax", "torch-mlir", "nvidia-cuda-nvcc", "nvidia-nvvm")
+PYPI = ("xdsl", "iree-base-compiler", "jaxlib", "jax", "torch-mlir", "nvidia-cuda-nvcc", "nvidia-nvvm", "vulkan")
 BEGIN, END = "<!-- python -m tests.handed_on.table --write -->", "<!-- end of the table -->"
 Step = Callable[[Case], object]
 
@@ -69,6 +69,7 @@ class Row:
 
 def tools(folder: Path | None) -> Iterator[Tool]:
     """All of them, those of PyPI in a folder."""
+    where = folder / "bin" if folder is not None else None
     for version in reversed(TRIED):
         yield Tool(
             f"mlir-opt, to LLVM ({'`mlir()`' if version == TRIED[-1] else f'`mlir(version={version})`'})",
@@ -94,11 +95,16 @@ def tools(folder: Path | None) -> Iterator[Tool]:
         lambda case: gpu.lowered(gpu.on_gpu(case.fixed), "spirv"), cases=fixed,
     )  # fmt: skip
     yield Tool(
+        "Vulkan on the CPU (lavapipe), of that SPIR-V", partial(_device, where),
+        lambda case: oracles.mlir_opt(gpu.on_gpu(case.fixed)),
+        lambda case: gpu.lowered(gpu.on_gpu(case.fixed), "spirv"),
+        lambda case: _same(case, case.fixed, partial(on_vulkan.call, _path(where, "python"), case.fixed)), cases=fixed,
+    )  # fmt: skip
+    yield Tool(
         "mlir-opt, emitc, C++ (`specialize()`)", partial(_version, "mlir-opt", 22),
         lambda case: oracles.mlir_opt(case.fixed.mlir()), lambda case: emitted.emitted(case.fixed),
         lambda case: _same(case, case.fixed, emitted.called(case.fixed)), cases=fixed,
     )  # fmt: skip
-    where = folder / "bin" if folder is not None else None
     yield Tool(
         "ptxas, of that PTX, for sm_90", partial(_of_package, where, "nvidia-cuda-nvcc"), _launched,
         lambda case: _assembled(folder, case),
@@ -216,6 +222,12 @@ def _of_package(folder: Path | None, package: str) -> str:
     with suppress(AssertionError):
         return lowered.run(_path(folder, "python"), "-c", code).decode().strip()
     raise NotHereError(package)
+
+
+def _device(folder: Path | None) -> str:
+    with suppress(AssertionError):
+        return on_vulkan.device(_path(folder, "python"))
+    raise NotHereError("vulkan")
 
 
 # The table
