@@ -21,25 +21,33 @@ Ten things are enough to begin with:
 `help(af.Schedule.tile)`. All names: `dir(af)`. Commands: `affdsl --help`.
 """
 
-import importlib
 import os
-
-import lazy_loader
-
-from affdsl.other_names import unknown
+from functools import cache as _cache
+from importlib import import_module as _import
 
 __version__ = "0.1.0"
 """The version; what is installed takes it from here."""
 
-_of_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
 for part in ("passes", "codegen"):  # folders, or links to folders that an archive may have lost
     if os.path.isfile(f"{__path__[0]}/{part}"):
-        importlib.import_module("affdsl.links").refuse(__path__[0], part)
-del importlib, lazy_loader, os, part
+        _import("affdsl.links").refuse(__path__[0], part)
+del os, part
+
+
+@_cache
+def _names():
+    """What gives the value of a name, what gives `dir`, and all names: commands need none of it, and do not wait."""
+    return _import("lazy_loader").attach_stub(__name__, __file__)
+
+
+def __dir__():
+    return _names()[1]()
 
 
 def __getattr__(name):
-    if name not in __all__:
-        raise unknown(name)
-    return _of_name(name)
+    of_name, _, names = _names()
+    if name == "__all__":
+        return names
+    if name not in names:
+        raise _import("affdsl.other_names").unknown(name)
+    return of_name(name)

@@ -11,7 +11,7 @@ from textwrap import indent
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
-import affdsl.mlir  # noqa: F401 - str() of IR is MLIR from here on
+import affdsl.mlir  # str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
 from affdsl.codegen.caller import Caller, TakeOver
@@ -48,11 +48,14 @@ from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
 from affdsl.signatures import Decorator, P, Q, R
 
+dir(affdsl)  # it knows its names from here on: affdsl.kernel stays the decorator, and does not become this module
+
 if TYPE_CHECKING:
     from affdsl.lang import annotated
     from affdsl.lang.specialized import Specialization
     from affdsl.passes.drawing.graph import DrawnGraph
     from affdsl.passes.drawing.iteration_space import IterationSpace
+    from affdsl.passes.mlir_opt.relations import Relations
     from affdsl.passes.pipeline.manager import Pipeline
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
@@ -960,6 +963,26 @@ class Kernel(_Called[P, R]):
         flow dependence of a at depth 1: [2, 2]
         """
         return Dependences(assuming_all(self.func, self._accepted), self.module)
+
+    def relations(self) -> Relations:
+        """What dependence checks and fusion look at: access relations, dependences as relations, tableaus, slices.
+
+        Each is there as a text about MLIR shows it; the guide on relations says which is which.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def shift(a: af.f64[N]):
+        ...     with af.for_(2, N) as i:
+        ...         a[i] = a[i - 2]
+        >>> (flow,) = shift.relations().dependences
+        >>> print(flow.distances)
+        i' - i  N  const
+             1  0     -2  = 0
+             0  1     -5  >= 0
+        """
+        made: Callable[..., Relations] = import_module("affdsl.passes.mlir_opt.relations").Relations
+        return made(assuming_all(self.func, self._accepted), self.module)
 
     def loops(self) -> Loops:
         """Which of its loops may run in parallel, for all sizes, and what prevents it of the others; printed a table.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -40,17 +39,14 @@ COMMANDS = ("opt", "translate", "run", "graph", "report", "build")
 
 DEPTH = 10_000
 """Calls of Python inside each other: passes recurse into loops, a few calls for each level."""
-BETWEEN_COLLECTIONS = 50_000
-"""How many more objects there are before Python looks for cycles among them: IR has none, but is many objects."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status: 0, or 1 where something went wrong, which is said on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given else "--help"
-    limit, collecting = sys.getrecursionlimit(), gc.get_threshold()
+    limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
-    gc.set_threshold(BETWEEN_COLLECTIONS)
     try:
         status = _run(name, given[1:])
         if sys.stdout is None:
@@ -68,7 +64,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _write_no_more()
     finally:
         sys.setrecursionlimit(limit)
-        gc.set_threshold(*collecting)
     return 1
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.location import Location
 
 Severity: TypeAlias = Literal["error", "warning", "remark", "note"]

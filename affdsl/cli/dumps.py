@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from affdsl.cli.files import complain
 from affdsl.cli.flags import CommandLine, UsageError
 from affdsl.cli.text import Style, show
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.messages import nearest
 from affdsl.passes.pipeline.manager import Event, Observer, Root
 from affdsl.passes.pipeline.registry import BY_NAME

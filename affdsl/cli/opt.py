@@ -28,6 +28,7 @@ from affdsl.passes.pipeline.manager import (
     PipelineError,
     Root,
     explained,
+    printed,
     steps_of,
 )
 from affdsl.passes.pipeline.registry import OURS, PASSES
@@ -213,6 +214,8 @@ class _Requested:
                     listener.hear(event.remarks, event.op)
                 elif dump is not None:
                     dump(event)
+                for text in printed(event):
+                    print(text)
                 if event.step.name in self.explained:
                     _complain(list(explained(event)))
 

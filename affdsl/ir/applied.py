@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.written import Tree, spell_tree
 

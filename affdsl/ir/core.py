@@ -18,11 +18,10 @@ Three things every operation may carry beside its fields: `attributes`, which ML
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, fields
 from enum import Enum
 from typing import Annotated, ClassVar, TypeAlias
 
-from affdsl.frozen import Frozen, FrozenValue
+from affdsl.frozen import Frozen, FrozenValue, field, fields
 from affdsl.ir.applied import Applied
 from affdsl.ir.attributes import Attribute
 from affdsl.ir.expr import Affine, Constraint, Value

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from math import gcd
-from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.location import Location
 
 if TYPE_CHECKING:  # a value has a type, and a memref type has a layout written with values
@@ -67,12 +67,15 @@ class Value:
     __radd__, __rmul__ = __add__, __mul__
 
 
-class _Shared:
+class _Shared(Frozen):
     """What is made only once: equal ones are one object, as long as somebody holds it.
 
     `x mod n` reads x twice, so that an expression doubles with each mod around it, written down as a tree. So that no
     tool needs time for all of that, parts are shared: compared and hashed by identity, and visited once.
     """
+
+    def __init__(self, *parts: object) -> None:
+        """All is done by __new__."""
 
     @property
     @abstractmethod
@@ -80,15 +83,15 @@ class _Shared:
         """How many atoms it takes to write it down."""
 
     def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)  # type: ignore[attr-defined]
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._all)
         return f"{type(self).__name__}({fields if self.weight <= _HEAVIEST_SHOWN else '...'})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), tuple(self.__dict__[name] for name in self.__match_args__))  # type: ignore[attr-defined]
+        return (type(self), tuple(self.__dict__[name] for name in self._all))
 
 
 _shared: WeakValueDictionary[object, _Shared] = WeakValueDictionary()
-_sharing = Lock()  # two threads must not make two of one
+_sharing = allocate_lock()  # two threads must not make two of one
 os.register_at_fork(before=_sharing.acquire, after_in_parent=_sharing.release, after_in_child=_sharing.release)
 
 
@@ -96,7 +99,6 @@ _HEAVIEST_SHOWN = 200
 """Atoms of an expression beyond which repr leaves out what is inside."""
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class FloorDiv(_Shared):
     """floor(dividend / divisor), an atom. The divisor is a positive number, or (semi-affine) a symbolic expression."""
 
@@ -136,7 +138,6 @@ class FloorDiv(_Shared):
         return 1 + max([atom.depth for atom, _ in self.dividend.terms if isinstance(atom, FloorDiv)], default=0)
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Product(_Shared):
     """A product of two or more atoms, an atom (semi-affine): at most one factor varies, the others are symbols."""
 
@@ -168,8 +169,7 @@ class Product(_Shared):
         return 1 + sum(Affine.of(factor).weight for factor in self.factors)
 
 
-@dataclass(frozen=True, init=False)
-class Affine:
+class Affine(FrozenValue):
     """constant + sum(coefficient * atom), atoms in one fixed order: equal expressions are equal objects.
 
     Operators build new expressions: `+ - *` by a number or another expression, `// %` by a positive number or
@@ -188,6 +188,11 @@ class Affine:
         fields = self.__dict__  # the constructor of a frozen dataclass takes twice as long, and these are very many
         fields["terms"] = terms
         fields["constant"] = constant
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Affine:
+            return NotImplemented
+        return self.terms == other.terms and self.constant == other.constant
 
     @staticmethod
     def of(term: Term) -> Affine:
@@ -304,8 +309,7 @@ Term: TypeAlias = Affine | Value | FloorDiv | Product | int
 Key: TypeAlias = tuple[object, ...]
 
 
-@dataclass(frozen=True, init=False)
-class Constraint:
+class Constraint(FrozenValue):
     """expr >= 0, or expr == 0 where `equality`."""
 
     expr: Affine
@@ -315,6 +319,11 @@ class Constraint:
         fields = self.__dict__  # as in Affine
         fields["expr"] = expr
         fields["equality"] = equality
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Constraint:
+            return NotImplemented
+        return self.expr == other.expr and self.equality == other.equality
 
     def __hash__(self) -> int:
         return self.expr._hash + self.equality

@@ -171,4 +171,4 @@ def _linear(map: AffineMap) -> StridedLayout | None:
 
 
 def _is_identity(map: AffineMap) -> bool:
-    return map.symbols == 0 and map.results == tuple(Affine.of(dim(k)) for k in range(map.dims))
+    return map.results == tuple(Affine.of(dim(k)) for k in range(map.dims))

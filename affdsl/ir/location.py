@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
-from pathlib import PurePath
+
+from affdsl.frozen import FrozenValue
 
 _IN_NOTEBOOK = re.compile(r"^<ipython-input-(\d+)-|[/\\]ipykernel_\d+[/\\]\d+\.py$")
 """What IPython calls the text of a cell: that of a terminal, and that of a notebook, a file that does not exist."""
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(FrozenValue):
     """A file and a line, counted from 1; column 0 where it is not known.
 
     `text` is the location as MLIR writes it where that says more than a place: a name, a call site, several places.
@@ -23,6 +22,10 @@ class Location:
     line: int
     column: int = 0
     text: str = ""
+
+    def __init__(self, file: str, line: int, column: int = 0, text: str = "") -> None:
+        of = self.__dict__  # there are very many, and that is the quickest
+        of["file"], of["line"], of["column"], of["text"] = file, line, column, text
 
     def __str__(self) -> str:
         """file:line, relative to the working directory where the file lies inside it; in a notebook the cell, line."""
@@ -38,7 +41,7 @@ class Location:
     def brief(self) -> str:
         """The place without the folder of its file, which says nothing to those who have another one."""
         file = self.file
-        return str(self) if _IN_NOTEBOOK.search(file) else f"{PurePath(file).name}:{self.line}"
+        return str(self) if _IN_NOTEBOOK.search(file) else f"{os.path.basename(file)}:{self.line}"
 
 
 def _cell(file: str) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from functools import cache
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX

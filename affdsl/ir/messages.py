@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
@@ -74,5 +74,6 @@ def shown(value: Value) -> str:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """`; did you mean 'x'?` where something known is close to a name, else nothing."""
-    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    alike: Callable[..., list[str]] = import_module("difflib").get_close_matches  # who mistypes nothing does not wait
+    close = alike(name, known, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""

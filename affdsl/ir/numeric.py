@@ -11,43 +11,58 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import cache
 from math import isfinite
-from typing import TypeAlias, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from affdsl.ir.integers import signed as signed
 from affdsl.ir.integers import unsigned as unsigned
 from affdsl.ir.integers import width as width
 from affdsl.ir.integers import wrap as wrap
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, NumberType, ScalarType
+from affdsl.later import Later
 
-Real: TypeAlias = int | np.floating
-Number: TypeAlias = Real | np.complexfloating
-Rounder: TypeAlias = Callable[[float | np.floating], np.floating]
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")  # who has integers alone does not wait for it
 
-quiet = partial(np.errstate, all="ignore")
-"""`with quiet(): ...` around float arithmetic: overflow and NaN are results here, not warnings."""
+Real: TypeAlias = "int | np.floating"
+Number: TypeAlias = "Real | np.complexfloating"
+Rounder: TypeAlias = "Callable[[float | np.floating], np.floating]"
 
-_FLOATS: dict[str, type[np.floating]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.float32}
-_COMPLEX: dict[str, type[np.complexfloating]] = {"f32": np.complex64, "f64": np.complex128}
+
+def quiet() -> np.errstate:
+    """`with quiet(): ...` around float arithmetic: overflow and NaN are results here, not warnings."""
+    return np.errstate(all="ignore")
+
+
+@cache
+def _held(name: str) -> type[np.floating]:
+    """The NumPy scalars that hold the floats of a type."""
+    held: dict[str, type[np.floating]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.float32}
+    return held[name]
+
+
+def _complex(part: FloatType) -> type[np.complexfloating]:
+    return {"f32": np.complex64, "f64": np.complex128}[part.name]
 
 
 def rounder(type: FloatType) -> Rounder:
     """What rounds a Python float or NumPy scalar to a type: once, to nearest, ties to even."""
-    return _bf16 if type.name == "bf16" else _FLOATS[type.name]
+    return _bf16 if type.name == "bf16" else _held(type.name)
 
 
 def nearest(number: Fraction, type: FloatType) -> np.floating:
     """The float of a type that is nearest to an exact number, ties to even; beyond the range it is infinite."""
-    try:
-        double = float(number)
-    except OverflowError:
-        return rounder(type)(np.float64(np.inf if number > 0 else -np.inf))
-    if type.name != "f64" and Fraction(double) != number and _is_even(np.float64(double)):
-        double = float(np.nextafter(double, np.inf if number > double else -np.inf))
-    return rounder(type)(np.float64(double))
+    with quiet():
+        try:
+            double = float(number)
+        except OverflowError:
+            return rounder(type)(np.float64(np.inf if number > 0 else -np.inf))
+        if type.name != "f64" and Fraction(double) != number and _is_even(np.float64(double)):
+            double = float(np.nextafter(double, np.inf if number > double else -np.inf))
+        return rounder(type)(np.float64(double))
 
 
 def toward(number: np.floating, type: FloatType, mode: str) -> np.floating:
@@ -106,7 +121,7 @@ def number_of(value: int | float | complex, type: NumberType) -> Number:
 
 def complex_of(real: np.floating, imaginary: np.floating, type: ComplexType) -> np.complexfloating:
     """The number of two parts of its type. (real + imaginary * 1j would be another one beside infinities.)"""
-    return _COMPLEX[type.part.name](complex(real, imaginary))
+    return _complex(type.part)(complex(real, imaginary))
 
 
 def to_bits(number: Number, type: NumberType) -> int:
@@ -117,7 +132,7 @@ def to_bits(number: Number, type: NumberType) -> int:
     assert not isinstance(number, np.complexfloating), "a complex number has a complex type"
     if not isinstance(type, FloatType):
         return unsigned(int(number), width(type))
-    bits = int(_FLOATS[type.name](number).view(f"u{_FLOATS[type.name]().itemsize}"))
+    bits = int(_held(type.name)(number).view(f"u{_held(type.name)().itemsize}"))
     return bits >> 16 if type.name == "bf16" else bits
 
 
@@ -127,7 +142,7 @@ def from_bits(bits: int, type: ScalarType) -> Real:
         case FloatType(name="bf16"):
             return _view(np.uint32(bits << 16), np.float32)
         case FloatType():
-            return _view(np.dtype(f"u{type.width // 8}").type(bits), _FLOATS[type.name])
+            return _view(np.dtype(f"u{type.width // 8}").type(bits), _held(type.name))
         case _:
             return wrap(bits, width(type))
 
@@ -138,9 +153,9 @@ def dtype(type: NumberType, *, unsigned: bool = False) -> np.dtype[np.generic]:
         case FloatType(name="bf16"):
             return np.dtype(np.uint16)
         case FloatType():
-            return np.dtype(_FLOATS[type.name])
+            return np.dtype(_held(type.name))
         case ComplexType():
-            return np.dtype(_COMPLEX[type.part.name])
+            return np.dtype(_complex(type.part))
         case IntegerType(width=1):
             return np.dtype(np.bool_)
         case _:

@@ -19,9 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias
 
 from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.numeric import (
@@ -38,6 +36,12 @@ from affdsl.ir.numeric import (
     wrap,
 )
 from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType
+from affdsl.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Integer: TypeAlias = IndexType | IntegerType
 Function: TypeAlias = Callable[..., Number]
@@ -140,13 +144,15 @@ def combine(kind: str, type: ScalarType) -> Function:
 def neutral(kind: str, type: ScalarType) -> Number:
     """The number that a reduction starts with, and gives for an empty band. For `assign` it is 0.
 
+    The kind is named as affine.parallel or as arith names it: "maxs" and "maxsi" are the same. KeyError for others.
+
     It changes no number with which it is combined, to the bit: a sum of nothing is -0.0, since 0.0 + -0.0 is 0.0.
     """
+    kind = REDUCTION_KINDS.get(kind, kind)
     if isinstance(type, FloatType):
-        starts = {"addf": -0.0, "mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}
-        return number_of(starts.get(kind, 0.0), type)
+        return number_of(_NEUTRAL_FLOATS[kind], type)
     low, high = _range(width(type), is_signed=True)
-    return wrap({"muli": 1, "andi": -1, "minu": -1, "maxs": low, "mins": high}.get(kind, 0), width(type))
+    return wrap({"maxsi": low, "minsi": high, **_NEUTRAL_INTEGERS}[kind], width(type))
 
 
 def _quotient(a: int, b: int) -> int:
@@ -257,23 +263,23 @@ FLOAT_BINARY: dict[str, Callable[..., np.floating]] = {
     "subf": lambda a, b: a - b,
     "mulf": lambda a, b: a * b,
     "divf": lambda a, b: a / b,
-    "remf": np.fmod,
+    "remf": lambda a, b: np.fmod(a, b),
     "maximumf": _maximum,
     "maxnumf": _number(_maximum),
     "minimumf": _minimum,
     "minnumf": _number(_minimum),
-    "copysign": np.copysign,
+    "copysign": lambda a, b: np.copysign(a, b),
 }
 
 FLOAT_UNARY: dict[str, Callable[..., np.floating]] = {
     "negf": lambda x: -x,
     "absf": abs,
-    "ceil": np.ceil,
-    "floor": np.floor,
-    "trunc": np.trunc,
+    "ceil": lambda x: np.ceil(x),
+    "floor": lambda x: np.floor(x),
+    "trunc": lambda x: np.trunc(x),
     "round": _half_away,
-    "roundeven": np.rint,
-    "sqrt": np.sqrt,
+    "roundeven": lambda x: np.rint(x),
+    "sqrt": lambda x: np.sqrt(x),
     "rsqrt": lambda x: type(x)(1) / np.sqrt(x),
 }
 
@@ -287,8 +293,8 @@ FLOAT_TESTS: dict[str, Callable[..., np.bool_ | bool]] = {
 SMALLEST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 
 
-def _libm(function: Callable[..., float], special: Callable[..., np.floating] | None = None) -> Callable[..., float]:
-    """function of the C library; where Python raises instead of giving inf or NaN, NumPy's gives that."""
+def _libm(function: Callable[..., float], special: str | None = None) -> Callable[..., float]:
+    """function of the C library; where Python raises instead of giving inf or NaN, NumPy's of a name gives that."""
     if special is None:
         return function
 
@@ -296,39 +302,39 @@ def _libm(function: Callable[..., float], special: Callable[..., np.floating] | 
         try:
             return function(*operands)
         except (ValueError, OverflowError):
-            return float(special(*map(np.float64, operands)))
+            return float(getattr(np, special)(*map(np.float64, operands)))
 
     return total
 
 
 LIBM_UNARY: dict[str, Callable[..., float]] = {
-    "acos": _libm(math.acos, np.arccos),
-    "acosh": _libm(math.acosh, np.arccosh),
-    "asin": _libm(math.asin, np.arcsin),
+    "acos": _libm(math.acos, "arccos"),
+    "acosh": _libm(math.acosh, "arccosh"),
+    "asin": _libm(math.asin, "arcsin"),
     "asinh": _libm(math.asinh),
     "atan": _libm(math.atan),
-    "atanh": _libm(math.atanh, np.arctanh),
+    "atanh": _libm(math.atanh, "arctanh"),
     "cbrt": _libm(math.cbrt),
-    "cos": _libm(math.cos, np.cos),
-    "cosh": _libm(math.cosh, np.cosh),
+    "cos": _libm(math.cos, "cos"),
+    "cosh": _libm(math.cosh, "cosh"),
     "erf": _libm(math.erf),
     "erfc": _libm(math.erfc),
-    "exp": _libm(math.exp, np.exp),
-    "exp2": _libm(math.exp2, np.exp2),
-    "expm1": _libm(math.expm1, np.expm1),
-    "log": _libm(math.log, np.log),
-    "log10": _libm(math.log10, np.log10),
-    "log1p": _libm(math.log1p, np.log1p),
-    "log2": _libm(math.log2, np.log2),
-    "sin": _libm(math.sin, np.sin),
-    "sinh": _libm(math.sinh, np.sinh),
-    "tan": _libm(math.tan, np.tan),
+    "exp": _libm(math.exp, "exp"),
+    "exp2": _libm(math.exp2, "exp2"),
+    "expm1": _libm(math.expm1, "expm1"),
+    "log": _libm(math.log, "log"),
+    "log10": _libm(math.log10, "log10"),
+    "log1p": _libm(math.log1p, "log1p"),
+    "log2": _libm(math.log2, "log2"),
+    "sin": _libm(math.sin, "sin"),
+    "sinh": _libm(math.sinh, "sinh"),
+    "tan": _libm(math.tan, "tan"),
     "tanh": _libm(math.tanh),
 }
 
 LIBM_BINARY: dict[str, Callable[..., float]] = {
     "atan2": _libm(math.atan2),
-    "powf": _libm(math.pow, np.power),
+    "powf": _libm(math.pow, "power"),
 }
 
 _FLOAT_ORDER: dict[str, Callable[..., bool]] = {
@@ -343,6 +349,13 @@ REDUCTION_KINDS = {
     "maxs": "maxsi", "mins": "minsi", "maxu": "maxui", "minu": "minui",
 }  # fmt: skip
 """Which arith kind each reduction of affine.parallel applies."""
+
+_NEUTRAL_FLOATS = {
+    "addf": -0.0, "mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf, "assign": 0.0,
+}  # fmt: skip
+_NEUTRAL_INTEGERS = {
+    "addi": 0, "muli": 1, "andi": -1, "ori": 0, "xori": 0, "maxui": 0, "minui": -1, "assign": 0,
+}  # fmt: skip
 
 
 def _integer_binary(row: Callable[[int, int, int], int], w: int) -> Function:

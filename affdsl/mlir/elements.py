@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from math import prod
 
 from affdsl.ir.opaque_types import NumberKind, complex_part, scalar, shaped
@@ -130,7 +130,7 @@ def check_sparse(text: str, type: Type) -> None:
     if found is None:
         raise NotNumbersError("sparse<...> takes indices and their values, as in sparse<[[0, 1]], [2.0]>")
     try:
-        indices = json.loads(found[1])
+        indices: object = import_module("json").loads(found[1])  # few texts have any
     except (ValueError, RecursionError):
         raise NotNumbersError(f"expected lists of indices, not {_cut(found[1])}") from None
     rows = _rows(indices, len(of.shape))

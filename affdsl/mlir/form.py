@@ -23,10 +23,9 @@ A form is made of words, and looks as the operation does when it is printed:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any, Protocol, TypeAlias
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, field
 from affdsl.ir.types import Type
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from affdsl.ir.expr import Value
@@ -73,15 +73,18 @@ class Names:
 
     A name is unique among the values that are in scope with it; a scope that has ended gives its names back.
     `around`: the names around a function, which nothing in it can mean, but which mlir-opt lets nothing in it have.
-    `given`: names that values have whatever their hints are.
+    `given`: names that values have whatever their hints are, and that no other value gets.
     """
 
     def __init__(self, around: Names | None = None, *, given: Mapping[Value, str] | None = None) -> None:
         self.given: Mapping[Value, str] = given or (around.given if around is not None else {})
+        self._taken: Collection[str] = {n[1:] for n in self.given.values()} if around is None else around._taken
         self._names: dict[Value, str] = {}
         self._used: set[str] = set(around._used) if around is not None else set()
         self._suffixes: dict[str, int] = {}
-        self._numbers: dict[str, int] = dict(around._numbers) if around is not None else {"": 0, "arg": 0}
+        self._numbers: dict[str, int] = (
+            dict(around._numbers) if around is not None else dict.fromkeys(("", "arg"), len(self.given))
+        )
         self._given: list[tuple[Value, str, int]] = []  # with the base, and its next suffix before
 
     def __call__(self, value: Value) -> str:
@@ -123,7 +126,7 @@ class Names:
             return self._names[value]
         before = suffix = self._suffixes.get(base, 0)
         name = base
-        while name in self._used:
+        while name in self._used or name in self._taken:
             name, suffix = f"{base}_{suffix}", suffix + 1
         self._suffixes[base] = suffix
         self._used.add(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from affdsl.frozen import FrozenValue
@@ -40,8 +39,7 @@ class Use(NamedTuple):
     offset: int
 
 
-@dataclass(slots=True)  # not frozen, which would make it slow to build: there is one for each operation
-class Head:
+class Head(NamedTuple):
     """What stands before an operation's operands: the names of its results, its name, its place."""
 
     results: tuple[Use, ...]
@@ -488,7 +486,7 @@ class Parser(AttributeReader):
                 s.fail("expected an operation or '}'")
             full = f"{self.default_dialect[-1]}.{head.name}"
             if full in self._readers:
-                head = replace(head, name=full)
+                head = head._replace(name=full)
             reader = self._readers.get(full) or self._legacy.get(head.name.removeprefix("std."))
         if reader is None and "." in head.name and head.name.partition(".")[0] not in OPERATIONS:
             reader = self._unknown

@@ -539,7 +539,7 @@ def _is_foreign(type: OpaqueType) -> bool:
 
 
 def _is_identity(map: AffineMap) -> bool:
-    return map.symbols == 0 and map.written == tuple(f"d{n}" for n in range(map.dims))
+    return map.written == tuple(f"d{n}" for n in range(map.dims))
 
 
 def _alias_places(tokens: list[str]) -> dict[str, int]:

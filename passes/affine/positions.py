@@ -1,7 +1,7 @@
 """Which values may stand in affine expressions, whether expressions use them so, and how these are written.
 
-An expression over values is spelled as a tree whose positions are named "v0", "v1", ... here, until `spelled` gives
-each value its place among dimensions and symbols.
+An expression over values is spelled as a tree whose positions are named "v0", "v1", ... here, or "u0", ... where a map
+has the value for a symbol, until `spelled` gives each value its place among dimensions and symbols.
 """
 
 from __future__ import annotations
@@ -63,13 +63,20 @@ class PositionNames:
         self._names: dict[Value, str] = {}
 
     def __getitem__(self, value: Value) -> str:
-        name = self._names.setdefault(value, f"v{len(self._names)}")
+        return self._named(value, "v")
+
+    def _named(self, value: Value, letter: str) -> str:
+        name = self._names.setdefault(value, f"{letter}{len(self._names)}")
         self.values[name] = value
         return name
 
-    def trees(self, map: Applied) -> list[Tree]:
-        """The trees of a field over these names."""
-        return [replace(tree, lambda position: self[map.value(position)]) for tree in map.trees]
+    def trees(self, map: Applied, numbers: Mapping[Value, int] | None = None) -> list[Tree]:
+        """The trees of a field over these names, with some of the values as numbers."""
+        new: dict[str, Tree] = {}
+        for position, value in map.values.items():
+            number = None if numbers is None else numbers.get(value)
+            new[position] = self._named(value, "v" if position[0] == "d" else "u") if number is None else number
+        return [replace(tree, new.__getitem__) for tree in map.trees]
 
 
 def spelled(
@@ -78,14 +85,16 @@ def spelled(
     where: Positions,
     equalities: tuple[bool, ...] | None = None,
 ) -> Applied:
-    """A map or set over values: symbols where they may be symbols, otherwise dimensions, in the order of their use."""
+    """A map or set over values: symbols where they may be symbols, otherwise dimensions, as MLIR puts them in order.
+
+    They are in the order of their names; what was a symbol before stands before what becomes one.
+    """
     names: dict[str, Tree] = {}
     groups: dict[str, list[Value]] = {"d": [], "s": []}
-    for tree in trees:
-        for name in sorted(positions(tree) - names.keys(), key=lambda n: int(n[1:])):
-            letter = "s" if where.of(values[name]) is Position.SYMBOL else "d"
-            names[name] = f"{letter}{len(groups[letter])}"
-            groups[letter].append(values[name])
+    for name in sorted({name for tree in trees for name in positions(tree)}, key=lambda n: (n[0], int(n[1:]))):
+        letter = "s" if where.of(values[name]) is Position.SYMBOL else "d"
+        names[name] = f"{letter}{len(groups[letter])}"
+        groups[letter].append(values[name])
     shown = tuple(replace(tree, names.__getitem__) for tree in trees)
     return applied(shown, tuple(groups["d"]), tuple(groups["s"]), equalities)
 

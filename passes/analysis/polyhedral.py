@@ -12,29 +12,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from affdsl.errors import AffdslError, public
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value, parts_of
-
-
-class _Later:
-    """islpy or a class of it, imported when something of it is first asked for.
-
-    The import takes longer than all questions about most programs, whose loops are boxes and need no isl (see `grid`).
-    """
-
-    def __init__(self, *path: str) -> None:
-        self._path = path
-
-    def __getattr__(self, name: str) -> object:
-        owner: object = import_module("islpy")
-        for part in self._path:
-            owner = getattr(owner, part)
-        found = self.__dict__[name] = getattr(owner, name)
-        return found
-
+from affdsl.later import Later
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -52,11 +34,13 @@ if TYPE_CHECKING:
     Function: TypeAlias = isl.PwAff
     Functions: TypeAlias = isl.UnionPwAff
 else:
-    isl = _Later()
-    Set, Map, Dim, Ast, AstExpr = map(_Later, ("Set", "Map", "dim_type", "AstNode", "AstExpr"))
-    Orders, ScheduleConstraints = map(_Later, ("ScheduleNode", "ScheduleConstraints"))
-    UnionSet, UnionMap, BasicMap = map(_Later, ("UnionSet", "UnionMap", "BasicMap"))
-    Function, Functions = map(_Later, ("PwAff", "UnionPwAff"))
+    # The import takes longer than all questions about most programs: loops that are boxes need no isl (see `grid`).
+    isl = Later("islpy")
+    Set, Map, Dim = (Later("islpy", name) for name in ("Set", "Map", "dim_type"))
+    Ast, AstExpr, Orders = (Later("islpy", name) for name in ("AstNode", "AstExpr", "ScheduleNode"))
+    ScheduleConstraints, UnionSet = (Later("islpy", name) for name in ("ScheduleConstraints", "UnionSet"))
+    UnionMap, BasicMap = (Later("islpy", name) for name in ("UnionMap", "BasicMap"))
+    Function, Functions = (Later("islpy", name) for name in ("PwAff", "UnionPwAff"))
 """What other modules need to say of isl."""
 
 Answer = TypeVar("Answer")

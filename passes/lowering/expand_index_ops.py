@@ -1,18 +1,17 @@
-"""Turns affine.delinearize_index and affine.linearize_index into arithmetic, or into affine.apply."""
+"""Turns affine.delinearize_index and affine.linearize_index into arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Module
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Value
 from affdsl.ir.mixed import Mixed
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite
 from affdsl.passes.affine.arithmetic import MACHINE, Arithmetic
-from affdsl.passes.affine.positions import are_valid, positions_of
 
 
 def expand_index_ops(module: Module) -> Module:
@@ -42,40 +41,6 @@ def expand_index_ops(module: Module) -> Module:
             case _:
                 return None
         return arithmetic.ops
-
-    return renamed(rewrite(module, rule), replaced)
-
-
-def expand_index_ops_as_affine(module: Module) -> Module:
-    """The same program with affine.delinearize_index and affine.linearize_index as affine.apply.
-
-        %d:2 = affine.delinearize_index %i into (3, 4)      ->  affine.apply (i floordiv 4), affine.apply (i mod 4)
-        %l = affine.linearize_index [%i, %j] by (3, 4)      ->  affine.apply (i * 4 + j)
-
-    One that multiplies or divides by a value that is no symbol stays: no affine expression says it.
-    """
-    positions = positions_of(module)
-    replaced: dict[Value, Value] = {}
-
-    def rule(op: Op) -> Iterable[Op] | None:
-        match op:
-            case affine.DelinearizeIndex():
-                results, exprs = op.results, _digit_exprs(op)
-            case affine.LinearizeIndex():
-                results, exprs = (op.result,), [_sum_expr(op)]
-            case _:
-                return None
-        if not are_valid(exprs, positions):
-            return None
-        new: list[Op] = []
-        for result, expr in zip(results, exprs, strict=True):
-            if expr.value is not None:
-                replaced[result] = expr.value
-            elif expr.is_constant:
-                new.append(arith.Constant(result, expr.constant, location=op.location))
-            else:
-                new.append(affine.Apply(result, expr, location=op.location, attributes=op.attributes))
-        return new
 
     return renamed(rewrite(module, rule), replaced)
 
@@ -124,23 +89,3 @@ def _strides(sizes: Mixed, arithmetic: Arithmetic) -> list[Value]:
             product = arithmetic.binary("muli", product, size if isinstance(size, Value) else arithmetic.number(size))
         strides.append(product)
     return strides[::-1]
-
-
-def _digit_exprs(op: affine.DelinearizeIndex) -> list[Affine]:
-    sizes = op.radices[1:] if len(op.radices) == len(op.results) else op.radices
-    exprs: list[Affine] = []
-    stride, period = Affine((), 1), Affine((), 1)
-    for size in reversed(sizes):
-        period = stride * size
-        exprs.append((op.linear_index % period) // stride)
-        stride = period
-    return [op.linear_index // stride, *reversed(exprs)]
-
-
-def _sum_expr(op: affine.LinearizeIndex) -> Affine:
-    sizes = op.radices[1:] if op.radices and len(op.radices) == len(op.indices) else op.radices
-    total, stride = Affine(), Affine((), 1)
-    for digit, size in zip(reversed(op.indices), (1, *reversed(sizes)), strict=False):
-        stride = stride * size
-        total += stride * digit
-    return total

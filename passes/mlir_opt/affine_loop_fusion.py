@@ -11,15 +11,16 @@ from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.mlir.naming import names_of
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.nodes import ivs_of
 from affdsl.passes.analysis.polyhedral import UnknownError
-from affdsl.passes.transforms.fuse.costs import Costs, Evaluation, costs_of
+from affdsl.passes.transforms.fuse.alike import Memory
+from affdsl.passes.transforms.fuse.costs import Costs, Evaluation, cost_of, costs_of
 from affdsl.passes.transforms.fuse.focus import Focus, Outline, outline_of
 from affdsl.passes.transforms.fuse.private import FastMemory
 from affdsl.passes.transforms.fuse.producers import Fused, FusionCandidate, Loop, Pair, Siblings, Variant
@@ -117,6 +118,8 @@ class Attempt:
         Of depths without figures, or that were not taken: why.
     chosen
         The fusion, if it was done.
+    computes_more
+        Whether a fusion that was asked about computes more than both nests together did.
     """
 
     pair: Pair
@@ -124,6 +127,7 @@ class Attempt:
     evaluations: list[Evaluation] = field(default_factory=list)
     refusals: dict[int, str] = field(default_factory=dict)
     chosen: Fused | None = None
+    computes_more: bool = False
 
     def __str__(self) -> str:
         parts = [str(evaluation) for evaluation in self.evaluations]
@@ -163,7 +167,7 @@ class Attempt:
 def fused(function: Func, module: Module, policy: Policy, *, with_reasons: bool = False) -> tuple[Func, list[Attempt]]:
     """A function with producers fused into consumers in all of its blocks, inner ones first, and what was tried.
 
-    Without reasons, a refusal may speak of two nests that are like the ones refused.
+    Without reasons, that is what had to be tried, and a refusal may speak of two nests that are like the ones refused.
     """
     fusions = _Fusions(function, module, policy, with_reasons=with_reasons)
     with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
@@ -187,6 +191,9 @@ class _Fusions:
         self.attempts: list[Attempt] = []
         self._tried: set[tuple[type[Pair], Op, Op, int]] = set()
         self._known: dict[tuple[Func, Value | None], MemRefDependenceGraph] = {}
+        self._outcomes: Memory[tuple[int, Variant | None]] = Memory()
+        self._inside: tuple[object, dict[Value, Loop]] = None, {}
+        self._with_reasons = with_reasons
         self._outline = outline_of(function, module, with_reasons=with_reasons)
 
     def fuse_in(self, owner: Value | None) -> None:
@@ -201,13 +208,13 @@ class _Fusions:
 
     def _fuse_all(self, owner: Value | None, pairs: Pairs) -> None:
         """Fuse into all nests of a block, the last one first."""
-        for sink in reversed(_loops(self._block(owner))):
+        for sink in reversed(self._loops(owner)):
             while self._fuse_into(owner, sink, pairs):
                 pass
 
     def _fuse_into(self, owner: Value | None, iv: Value, pairs: Pairs) -> bool:
         """Fuse one nest into another, the last one for which that is legal and pays; whether there was one."""
-        loops = _loops(self._block(owner))
+        loops = self._loops(owner)
         if len(loops) < 2 or iv not in loops:
             return False
         for pair in pairs(owner, iv):
@@ -215,11 +222,35 @@ class _Fusions:
             if key in self._tried or pair.obstacle:
                 continue
             self._tried.add(key)
-            self.attempts.append(attempted(pair, self.policy))
-            if (chosen := self.attempts[-1].chosen) is not None:
+            if pair.is_placeless and not self._with_reasons:
+                continue
+            if (chosen := self._outcome(pair)) is not None:
                 self.function = settled(chosen.function, self.function).function
                 return True
         return False
+
+    def _outcome(self, pair: Pair) -> Fused | None:
+        """What comes of a pair: what came of one that is like it.
+
+        Figures and proofs follow from the small function of the two, but for the cost of all else in the consumer: with
+        that they are kept, unless nothing would be computed more.
+        """
+        focus = None if self._with_reasons else pair.focus
+        questions = [pair.question(0, cost) for cost in (None, cost_of(pair.whole))]
+        recalled = (self._outcomes.recall(question, focus.form) for question in questions if focus is not None)
+        known = next((each for each in recalled if each is not None), None)
+        if known is not None:
+            depth, variant = known[1]
+            found = None if variant is None else pair.fused(pair.candidate(depth), variant)
+            if found is None or isinstance(found, Fused):
+                return found
+        attempt = attempted(pair, self.policy)
+        self.attempts.append(attempt)
+        chosen = attempt.chosen
+        if focus is not None:
+            outcome = (0, None) if chosen is None else (chosen.candidate.depth, chosen.variant)
+            self._outcomes.keep(questions[attempt.computes_more], focus.form, outcome)
+        return chosen
 
     def _producers(self, owner: Value | None, iv: Value, most_users: int | None = None) -> Iterator[Pair]:
         """A nest with the nests that store what it loads, the last first.
@@ -251,7 +282,7 @@ class _Fusions:
             yield graph, graph.node(iv), None, None
             return
         function = self.function
-        whole = next(op for op in function.body if isinstance(op, Loop) and _counter(op) is iv)
+        whole = self._loops(None)[iv]
         for source in related(self._outline, function, whole):
             focus = self._outline.focus(function, source, whole)
             if focus is None:
@@ -267,12 +298,20 @@ class _Fusions:
             self._known = {key: MemRefDependenceGraph(Dependences(self.function, self.module), self._block(owner))}
         return self._known[key]
 
+    def _loops(self, owner: Value | None) -> dict[Value, Loop]:
+        """The loops of a block of the function as it is now, by their first induction variables."""
+        key = self.function, owner
+        if self._inside[0] != key:
+            loops = [op for op in self._block(owner) if isinstance(op, Loop)]
+            self._inside = key, {iv: loop for loop in loops for iv in ivs_of(loop)[:1]}
+        return self._inside[1]
+
     def _block(self, owner: Value | None) -> Block:
         """The body of the function, or of a loop in it; empty where the loop is gone."""
         if owner is None:
             return self.function.body
         loops = (op for op in walk(self.function) if isinstance(op, Loop))
-        return next((loop.body for loop in loops if next(loop.binds()) is owner), ())
+        return next((loop.body for loop in loops if owner in ivs_of(loop)[:1]), ())
 
 
 def attempted(pair: Pair, policy: Policy) -> Attempt:
@@ -294,6 +333,7 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
     for evaluation, candidate in candidates:
         for variant in pair.variants:
             more = costs.additional(evaluation, is_removed=variant.is_removed)
+            attempt.computes_more |= more > 0
             if more > _most(pair, evaluation, variant, policy):
                 what = "" if variant.is_removed else ", as the src loop stays"
                 attempt.refusals.setdefault(evaluation.depth, f"{100 * more:.2f}% more would be computed{what}")
@@ -319,16 +359,8 @@ def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) 
     return policy.tolerance + ROUNDING
 
 
-def _loops(block: Block) -> list[Value]:
-    """The loops of a block, each by its first induction variable."""
-    return [_counter(op) for op in block if isinstance(op, Loop)]
-
-
-def _counter(loop: Loop) -> Value:
-    return loop.iv if isinstance(loop, affine.For) else loop.ivs[0]
-
-
 def _owners(function: Func) -> list[Value]:
     """The first induction variables of the loops with several loops in their bodies, inner ones first."""
     loops = [op for op in walk(function) if isinstance(op, Loop)]
-    return [next(op.binds()) for op in reversed(loops) if len(_loops(op.body)) > 1]
+    several = [op for op in loops if sum(isinstance(each, Loop) for each in op.body) > 1]
+    return [iv for op in reversed(several) for iv in ivs_of(op)[:1]]

@@ -36,16 +36,27 @@ class CopyPolicy(FrozenValue):
 
 def copies(of: Accesses, choice: CopyPolicy) -> Iterator[list[Placed]]:
     """The copies of a function, by range."""
-    by_op: dict[Op, list[Access]] = {}
-    for access in of.all:
-        if isinstance(access.op, affine.Access):
-            by_op.setdefault(access.op, []).append(access)
-    yield from _Ranges(of, choice, by_op).of_block(of.function.body, ())
+    yield from _Ranges(of, choice).of_block(of.function.body, ())
+
+
+def copies_in(
+    loop: affine.For, of: Accesses, choice: CopyPolicy, memrefs: Sequence[Value] | None, *, around: bool
+) -> Iterator[list[Placed]]:
+    """The copies of some memrefs, or of all, that one loop works on: `around` it, or in each iteration."""
+    ranges = _Ranges(of, choice, memrefs)
+    if around:
+        yield from ranges.of_range((loop,), ())
+    else:
+        yield from ranges.of_block(loop.body, (loop,))
 
 
 class _Ranges:
-    def __init__(self, of: Accesses, choice: CopyPolicy, by_op: dict[Op, list[Access]]) -> None:
-        self.accesses, self.choice, self.by_op = of, choice, by_op
+    def __init__(self, of: Accesses, choice: CopyPolicy, only: Sequence[Value] | None = None) -> None:
+        self.accesses, self.choice, self.only = of, choice, only
+        self.by_op: dict[Op, list[Access]] = {}
+        for access in of.all:
+            if isinstance(access.op, affine.Access):
+                self.by_op.setdefault(access.op, []).append(access)
 
     def of_block(self, block: Block, around: tuple[affine.For, ...]) -> Iterator[list[Placed]]:
         """Each loop is a range, and so is what stands between loops from the first access on."""
@@ -57,13 +68,13 @@ class _Ranges:
             if not isinstance(op, affine.For):
                 at += 1
                 continue
-            yield from self._of_range(block[begin:at], around)
+            yield from self.of_range(block[begin:at], around)
             if self._is_too_large(op):
                 yield from self.of_block(op.body, (*around, op))
             else:
-                yield from self._of_range((op,), around)
+                yield from self.of_range((op,), around)
             begin = at = self._next(block, at + 1, end)
-        yield from self._of_range(block[begin:end], around)
+        yield from self.of_range(block[begin:end], around)
 
     def _next(self, block: Block, start: int, end: int) -> int:
         found = (k for k in range(start, end) if isinstance(block[k], affine.Load | affine.Store | affine.For))
@@ -110,7 +121,8 @@ class _Ranges:
                     found.setdefault(memref, []).extend(self.by_op.get(op, ()))
         return {memref: accesses for memref, accesses in found.items() if accesses}
 
-    def _of_range(self, roots: Block, around: tuple[affine.For, ...]) -> Iterator[list[Placed]]:
+    def of_range(self, roots: Block, around: tuple[affine.For, ...]) -> Iterator[list[Placed]]:
+        """The copies for some operations that stand next to each other."""
         found = (
             self._placed(memref, accesses, roots, around)
             for memref, accesses in self._by_memref(roots).items()
@@ -122,6 +134,8 @@ class _Ranges:
     def _is_wanted(self, buffer: Value) -> bool:
         type = buffer.type
         if not isinstance(type, MemRefType) or type.layout is not None or not type.rank:
+            return False
+        if self.only is not None and buffer not in self.only:
             return False
         return not isinstance(type.space, int) or type.space in (0, self.choice.slow_space)
 

@@ -18,8 +18,8 @@ class Remarks(FrozenValue):
     messages: tuple[str, ...]
 
 
-Analysis: TypeAlias = Callable[[Module, Module], Iterator[Remarks]]
-"""A pass that changes nothing and says something: of a module, which may be a part of the second one."""
+Analysis: TypeAlias = Callable[..., Iterator[Remarks]]
+"""What a pass says of a module, which may be a part of the second one, with the options of the pass as keywords."""
 
 
 def unchanged(module: Module) -> Module:

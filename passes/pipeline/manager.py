@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError, VerificationError, public
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
@@ -269,7 +268,7 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     tell("before", op)
     try:
         if step.row.says is not None:
-            tell("says", op, step.row.says(module_of(op), module_of(place(op))))
+            tell("says", op, step.row.says(module_of(op), module_of(place(op)), **_keywords(step)))
         new = _called(step, op, place)
     except AffdslError as error:
         tell("failed", op)
@@ -290,6 +289,12 @@ def explained(event: Event) -> Iterator[str]:
     if explains is None or event.when != "before":
         return iter(())
     return explains(module_of(event.op), **_keywords(event.step), context=module_of(event.root()))
+
+
+def printed(event: Event) -> Iterator[str]:
+    """The lines that the pass which is about to run prints of what it is given."""
+    prints = event.step.row.prints
+    return prints(module_of(event.op)) if prints is not None and event.when == "before" else iter(())
 
 
 def _keywords(step: PassStep) -> dict[str, object]:

@@ -22,8 +22,9 @@ class Pass(FrozenValue):
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
     One that `sees_around` is given the whole module too, as `context`: its calls show which arguments are one buffer.
-    `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks. `explains`
-    takes what `run` takes, and says how it comes to what it does.
+    `title` is what dumps of the IR call it. `says` gives its remarks on the module that it is given, `prints` gives
+    lines for the standard output: most of these passes change nothing. `explains` takes what `run` takes, and says how
+    it comes to what it does.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Pass(FrozenValue):
     run: Callable[..., Module]
     options: tuple[Option, ...] = ()
     says: Analysis | None = None
+    prints: Callable[[Module], Iterator[str]] | None = None
     sees_around: bool = False
     explains: Callable[..., Iterator[str]] | None = None
 
@@ -78,7 +80,7 @@ PASSES: tuple[Pass, ...] = (
          "Turn affine.delinearize_index and linearize_index into arithmetic", _in("lowering.expand_index_ops")),
     Pass("affine-expand-index-ops-as-affine", "AffineExpandIndexOpsAsAffine", "any",
          "Turn affine.delinearize_index and linearize_index into affine.apply",
-         _in("lowering.expand_index_ops", "expand_index_ops_as_affine")),
+         _in("cleanup.affine_expand_index_ops_as_affine")),
     Pass("affine-fold-memref-alias-ops", "AffineFoldMemRefAliasOps", "any",
          "Let loads and stores reach through views to the buffer below", _in("cleanup.affine_fold_memref_alias_ops")),
     Pass("affine-loop-coalescing", "LoopCoalescing", "func",
@@ -166,6 +168,11 @@ PASSES: tuple[Pass, ...] = (
           Option("op-pipelines", "list", (), "What is done to operations of some kind", fixed=True),
           Option("inlining-threshold", "uint", 4294967295, "The largest function that is copied", fixed=True),
           Option("max-iterations", "uint", 4, "How often functions that call each other are looked at", fixed=True))),
+    Pass("int-range-optimizations", "ArithIntRangeOpts", "any",
+         "Fold what the ranges of integers decide", _in("cleanup.int_range_optimizations")),
+    Pass("loop-invariant-code-motion", "LoopInvariantCodeMotion", "any",
+         "Compute before loops of any kind what they do not change, if it cannot fail",
+         _in("mlir_opt.loop_invariant_code_motion")),
     Pass("lower-affine", "LowerAffinePass", "any",
          "Turn the affine dialect into scf, memref and arith", _in("lowering.lower_affine")),
     Pass("normalize-memrefs", "NormalizeMemRefsPass", "module",
@@ -175,9 +182,27 @@ PASSES: tuple[Pass, ...] = (
          _in("cleanup.strip_debuginfo")),
     Pass("symbol-dce", "SymbolDCE", "symbol table", "Remove private symbols that nothing refers to",
          _in("cleanup.symbol_dce")),
+    Pass("test-affine-data-copy", "(anonymous namespace)::TestAffineDataCopy", "func",
+         "Let the loop of a function work on copies of what it touches",
+         _in("mlir_opt.affine_data_copy_generate", "affine_data_copy_in_loop"),
+         (Option("capacity-kib", "ulong", 2**64 - 1, "How many KiB the copies of a loop may take"),
+          Option("for-memref-region", "bool", False, "Copy around the loop, and only what is loaded from first"),
+          Option("memref-filter", "bool", False, "Copy only what the innermost loop loads from first")),
+         sees_around=True),
     Pass("test-affine-loop-unswitch", "(anonymous namespace)::TestAffineLoopUnswitching", "any",
          "Ask one condition before the loops that it does not depend on",
          _in("mlir_opt.affine_loop_unswitch")),
+    Pass("test-loop-fusion", "(anonymous namespace)::TestLoopFusion", "func",
+         "Say which loops could be fused, with the slices, or fuse all that is legal",
+         _in("mlir_opt.loop_fusion"),
+         (Option("test-loop-fusion-dependence-check", "bool", False,
+                 "Name the loops that operations between them keep apart"),
+          Option("test-loop-fusion-slice-computation", "bool", False,
+                 "For each two loops, the iterations of one that an iteration of the other needs"),
+          Option("test-loop-fusion-utilities", "bool", False, "Fuse loops as long as it is legal for two of them")),
+         says=_in("mlir_opt.loop_fusion", "remarks_on_fusion"), sees_around=True),
+    Pass("test-decompose-affine-ops", "(anonymous namespace)::TestDecomposeAffineOps", "func",
+         "Write affine.apply as steps, first of what fewer loops change", _in("mlir_opt.decompose_affine_ops")),
     Pass("test-loop-permutation", "(anonymous namespace)::TestLoopPermutation", "any",
          "Permute the loops of perfect nests where that is legal", _in("mlir_opt.loop_permutation"),
          (Option("check-validity", "bool", False, "mlir-opt's option to check at all: here that is always done"),
@@ -189,6 +214,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",
          "List the dependences between affine loads and stores, with their distances", unchanged,
          says=_in("mlir_opt.memref_dependence_check")),
+    Pass("test-memref-stride-calculation", "(anonymous namespace)::TestMemRefStrideCalculation", "function interface",
+         "Print the offset and the strides of each buffer that is allocated", unchanged,
+         prints=_in("mlir_opt.memref_stride_calculation")),
     Pass("raise-scf-to-affine", "RaiseSCFToAffine", "any",
          "Turn scf loops and memref accesses that are affine into affine ones", _in("cleanup.raise_scf_to_affine")),
     Pass("affdsl-optimize", "AffdslOptimize", "func",
@@ -203,8 +231,11 @@ PASSES: tuple[Pass, ...] = (
           Option("target", "text", "native", "The vector registers: of this machine, or as avx2"),
           Option("threads", "uint", 0, "How many threads there are; 0 is as many as may be used here")),
          sees_around=True),
+    Pass("affdsl-relations", "AffdslRelations", "any",
+         "Print access relations and dependences as tableaus, which mlir-opt does not have", unchanged,
+         says=_in("mlir_opt.relations", "relations_of")),
 )  # fmt: skip
-OURS = ("affdsl-optimize", "raise-scf-to-affine")
+OURS = ("affdsl-optimize", "affdsl-relations", "raise-scf-to-affine")
 """The passes that mlir-opt does not have."""
 
 BY_NAME = {p.name: p for p in PASSES}

@@ -62,7 +62,7 @@ def normalized_loop(op: affine.For, positions: Positions) -> affine.For | None:
     if len(op.lower) > 1 or (op.step == 1 and op.lower[0] == Affine()):
         return None
     names = PositionNames()
-    upper, (lower,) = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
+    upper, (lower,) = (names.trees(written(op, end), positions.constants) for end in ("upper", "lower"))
     bounds = flattened(spelled([_trips(lower, bound, op.step) for bound in upper], names.values, positions))
     body = _with_counters(op, [(op.iv, lower, op.step)], names, op.body, positions)
     return with_fields(op, lower=(Affine(),), upper=exprs_of(bounds), step=1, body=body, written={"upper": bounds})
@@ -75,7 +75,7 @@ def normalized_band(op: affine.Parallel, positions: Positions) -> affine.Paralle
     if all(step == 1 for step in op.steps) and all(low == Affine() for (low,) in op.lower):
         return None
     names = PositionNames()
-    upper, lower = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
+    upper, lower = (names.trees(written(op, end), positions.constants) for end in ("upper", "lower"))
     loops = list(zip(lower, upper, op.steps, strict=True))
     bounds = flattened(spelled([_trips(*loop) for loop in loops], names.values, positions))
     counters = list(zip(op.ivs, lower, op.steps, strict=True))
@@ -93,16 +93,14 @@ def _trips(lower: Tree, upper: Tree, step: int) -> Tree:
 def _with_counters(
     op: Op, counters: Iterable[tuple[Value, Tree, int]], names: PositionNames, body: Block, positions: Positions
 ) -> Block:
-    """body where each counter is computed by an affine.apply of what it was, if it is read at all and not the same."""
-    read = set(reads_in(body))
+    """body where each counter is computed by an affine.apply of what it was."""
     applies: list[Op] = []
     new: dict[Value, Term] = {}
     for iv, lower, step in counters:
-        if iv in read and (lower, step) != (0, 1):
-            old = new[iv] = Value(INDEX)
-            map = spelled([add(lower, mul(names[iv], step))], names.values, positions)
-            applies.append(affine.Apply(old, *exprs_of(map), location=op.location, written={"expr": map}))
-    return (*applies, *(substitute(inner, new) for inner in body)) if new else body
+        old = new[iv] = Value(INDEX)
+        map = flattened(spelled([add(lower, mul(names[iv], step))], names.values, positions))
+        applies.append(affine.Apply(old, *exprs_of(map), location=op.location, written={"expr": map}))
+    return (*applies, *(substitute(inner, new) for inner in body))
 
 
 def reads_in(body: Block) -> Iterator[Value]:

@@ -7,6 +7,7 @@ import pytest
 from affdsl.mlir.readers import parse
 from affdsl.passes.mlir_opt.memref_bound_check import memref_bound_check
 from affdsl.passes.mlir_opt.memref_dependence_check import memref_dependence_check
+from affdsl.passes.mlir_opt.relations import relations_of
 from tests.cli.tools import mlir_opt
 
 DEPENDENCES, BOUNDS = "--test-memref-dependence-check", "--test-memref-bound-check"
@@ -252,3 +253,23 @@ func.func @g(%A: memref<9xf32>, %x: f32) {
 def test_a_call_elsewhere_in_the_module_shows_that_arguments_are_one_buffer(cli, pipeline):
     outcome = cli("opt", f"--pass-pipeline=builtin.module({pipeline})", text=ALIASED)
     assert "dependence from 0 to 1 at depth 1 = true" in outcome.err
+
+
+def test_relations_of_a_text_are_shown_access_by_access(cli):
+    text = """func.func @f(%A: memref<?xf32>, %n: index) {
+  affine.for %i = 3 to %n step 3 {
+    %a = affine.load %A[%i - 3] : memref<?xf32>
+    affine.store %a, %A[%i] : memref<?xf32>
+  }
+  return
+}
+"""
+    ran = cli("opt", "--affdsl-relations", "--mlir-print-op-on-diagnostic=false", text=text)
+    assert (ran.status, ran.out.count("affine.for")) == (0, 1)
+    assert (
+        "3:10: remark: affine.load of A in line 3: [n] -> { [i] -> [m0 = -3 + i] : (i) mod 3 = 0 and 3 <= i < n }\n"
+        in ran.err
+    )
+    assert "4:5: remark: from affine.store of A in line 4 to affine.load of A in line 3: flow dependence" in ran.err
+    assert "distances:\ni' - i  n  const\n     1  0     -3  = 0\n" in ran.err
+    assert [remark.op.location.line for remark in relations_of(parse(text))] == [3, 4]

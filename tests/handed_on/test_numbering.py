@@ -36,6 +36,24 @@ def test_all_names_are_those_of_mlir_opt() -> None:
         assert names(text) == names(other)
 
 
+def test_results_of_other_dialects_say_what_they_are() -> None:
+    text = """func.func @f(%t: tensor<4x?xf32>, %i: index, %x: f32) -> tensor<?x4xf32> {
+      %c1 = arith.constant 1 : index
+      %d = tensor.dim %t, %c1 : tensor<4x?xf32>
+      %e = tensor.extract %t[%i, %i] : tensor<4x?xf32>
+      %u = tensor.insert %e into %t[%i, %c1] : tensor<4x?xf32>
+      %c = tensor.cast %u : tensor<4x?xf32> to tensor<?x?xf32>
+      %s = tensor.extract_slice %c[0, %i] [4, %d] [1, 1] : tensor<?x?xf32> to tensor<4x?xf32>
+      %k = tensor.collapse_shape %s [[0, 1]] : tensor<4x?xf32> into tensor<?xf32>
+      %o = tensor.expand_shape %k [[0, 1]] output_shape [%d, 4] : tensor<?xf32> into tensor<?x4xf32>
+      %a = gpu.thread_id x
+      %b = gpu.block_dim y upper_bound 8
+      %g = index.add %a, %b
+      return %o : tensor<?x4xf32>
+    }"""
+    assert print_op(parse(text), numbered=True) == oracles.mlir_opt(text).rstrip()
+
+
 def test_it_is_read_back_and_means_the_same() -> None:
     for case in CASES[::4]:
         text = case.kernel.mlir(numbered=True)
@@ -52,3 +70,21 @@ def test_numbers_are_an_option_of_names() -> None:
     assert names(total.mlir())[:3] == ["%N", "%x", "%cst"]
     assert names(total.mlir(numbered=True))[:4] == ["%arg0", "%arg1", "%cst", "%0"]
     assert "%arg1: memref<?xf32>" in total.mlir(numbered=True, version=15)
+
+
+def test_what_is_kept_as_text_defines_other_names() -> None:
+    """In a region of an unknown operation: what mlir-opt takes, the same as without numbers."""
+    text = """func.func @f(%n: index) -> (index, index) {
+      %c0 = arith.constant 0 : index
+      %a = arith.addi %n, %n : index
+      %b = arith.addi %a, %n : index
+      test.affine_scope {
+        %0 = arith.addi %a, %b : index
+        %c0_0 = arith.muli %0, %b : index
+        "test.terminate"() : () -> ()
+      }
+      return %a, %c0 : index, index
+    }"""
+    flags = ("--allow-unregistered-dialect",)
+    module = parse(text)
+    assert oracles.mlir_opt(print_op(module, numbered=True), *flags) == oracles.mlir_opt(print_op(module), *flags)

@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 
 import pytest
 
+import affdsl.frozen
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Role, roles
 from affdsl.ir.dialects import affine
@@ -90,6 +91,24 @@ def test_nothing_can_be_changed():
             frozen.left = 2
         with pytest.raises(FrozenInstanceError, match="cannot delete field 'left'"):
             del frozen.left
+
+
+def test_fields_may_be_those_of_the_module_itself():
+    class Own(FrozenValue):
+        left: int
+        right: tuple[int, ...] = ()
+        seen: list[int] = affdsl.frozen.field(default_factory=list, compare=False)
+        hidden: int = affdsl.frozen.field(default=7, kw_only=True, repr=False)
+
+    for ours in (Own(1), affdsl.frozen.replace(Own(2), left=1), replace(Own(2), left=1)):
+        assert dataclasses.asdict(ours) == dataclasses.asdict(Ours(1)) == {
+            f.name: getattr(ours, f.name) for f in affdsl.frozen.fields(Own)
+        }  # fmt: skip
+        assert repr(ours).endswith("Own(left=1, right=(), seen=[])")
+    assert [(f.name, f.kw_only, f.compare) for f in fields(Own)] == [
+        (f.name, f.kw_only, f.compare) for f in fields(Ours)
+    ]
+    assert Own(1, seen=[1]) == Own(1) != Own(1, hidden=8)
 
 
 def test_subclasses_have_the_fields_of_their_base():

@@ -19,7 +19,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import ComplexType, FloatType, NumberType, Type, VectorType
 
 Lanes: TypeAlias = NDArray[np.object_]
-Item: TypeAlias = Number | Lanes
+Item: TypeAlias = "Number | Lanes"
 """A number or a vector."""
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.dialects.opaque import Opaque, may_end, must_end
@@ -13,8 +13,7 @@ from affdsl.ir.messages import op_name, where
 from affdsl.ir.types import Type
 
 
-@dataclass(frozen=True)
-class HeldBlock:
+class HeldBlock(FrozenValue):
     """A block that an operation holds, and what is defined in it alone."""
 
     block: Block

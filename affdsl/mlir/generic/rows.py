@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields
 from functools import cached_property
 from typing import Any, Literal, NoReturn, Protocol
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field, fields
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr
 from affdsl.ir.core import Block, Op, roles

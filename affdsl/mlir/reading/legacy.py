@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from affdsl.frozen import replace
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, DenseAttr, MapAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
@@ -70,7 +70,7 @@ _GONE: Mapping[str, str] = {
 
 def _named(name: str, reader: Reader) -> Reader:
     """A reader for an operation that had another name."""
-    return lambda p, head: reader(p, replace(head, name=name))
+    return lambda p, head: reader(p, head._replace(name=name))
 
 
 def _refused(instead: str) -> Reader:
@@ -82,7 +82,7 @@ def _refused(instead: str) -> Reader:
 
 def read_func(p: Parser, head: Head) -> Reading:
     """`func @f(%a: type) -> type { ... }`; without a body it was not yet called private"""
-    op = yield from read_func_today(p, replace(head, name="func.func"))
+    op = yield from read_func_today(p, head._replace(name="func.func"))
     if isinstance(op, func.Func) and op.external and not any(name == "sym_visibility" for name, _ in op.attributes):
         return with_fields(op, private=True)
     return op
@@ -91,8 +91,8 @@ def read_func(p: Parser, head: Head) -> Reading:
 def read_constant(p: Parser, head: Head) -> Op | Reading:
     """`constant 1.0 : f32`, `constant @f : (f32) -> f32`"""
     if p.scanner.token.startswith("@"):
-        return opaque_func.read_function_constant(p, replace(head, name="func.constant"))
-    return read_number(p, replace(head, name="arith.constant"))
+        return opaque_func.read_function_constant(p, head._replace(name="func.constant"))
+    return read_number(p, head._replace(name="arith.constant"))
 
 
 def read_dim(p: Parser, head: Head) -> Op:
@@ -115,7 +115,7 @@ def read_access(p: Parser, head: Head) -> Op | Reading:
     """`load %A[%i] : memref<...>`, `store %x, %A[%i] : memref<...>`; affine where a subscript is more than a value"""
     name = head.name.removeprefix("std.")
     name = f"memref.{name}" if _are_values(p) else f"affine.{name}"
-    return _TODAY[name](p, replace(head, name=name))
+    return _TODAY[name](p, head._replace(name=name))
 
 
 def _are_values(p: Parser) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
@@ -43,7 +42,7 @@ def read_conditional_branch(p: Parser, head: Head) -> Op:
 def read_function_constant(p: Parser, head: Head) -> Op:
     """`constant @f : (f32) -> f32`; in a function also `constant 1.0 : f32`, as it was written in 2019"""
     if p.scanner.token[:1] not in ("@", "{") and not p.scanner.text.startswith("func.", head.offset):
-        return read_constant(p, replace(head, name="arith.constant"))
+        return read_constant(p, head._replace(name="arith.constant"))
     attributes = p.dictionary()
     path = p.symbol_path()
     return opaque(p, head, (), (p.colon_type(),), (("value", SymbolAttr(path)),), attributes)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from affdsl.ir import semantics
 from affdsl.ir.dialects import arith
 from affdsl.ir.numeric import Number, to_bits
@@ -74,7 +72,7 @@ def _is_same(a: Number, b: Number) -> bool:
 def _fits(number: Number, type: object, *, is_signed: bool) -> bool:
     """Whether a float, rounded towards zero, is a number of an integer type."""
     assert isinstance(type, IntegerType)
-    if not np.isfinite(number):
+    if not math.isfinite(float(number)):
         return False
     low, high = (-(1 << (type.width - 1)), (1 << (type.width - 1)) - 1) if is_signed else (0, (1 << type.width) - 1)
     return low <= math.trunc(float(number)) <= high

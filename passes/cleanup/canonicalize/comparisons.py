@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from affdsl.ir import semantics
 from affdsl.ir.dialects import arith
@@ -13,8 +12,11 @@ from affdsl.ir.expr import Value
 from affdsl.ir.numeric import nearest
 from affdsl.ir.types import I1, FloatType, IntegerType, Type, VectorType
 from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
-from affdsl.passes.cleanup.canonicalize.numbers import element_of, integer, known, lanes, numbers
+from affdsl.passes.cleanup.canonicalize.numbers import element_of, integer, is_float, known, lanes, numbers
 from affdsl.passes.cleanup.canonicalize.rules import Folded, Known, Rules
+
+if TYPE_CHECKING:
+    import numpy as np
 
 NOT = {
     "eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",
@@ -59,13 +61,13 @@ def _fold_floats(op: arith.Compare, left: object, right: object, element: object
         return None
     if _is_nan(left) or _is_nan(right):
         return Known(op.predicate == "true" or op.predicate.startswith("un") or op.predicate[0] == "u")
-    if not isinstance(left, np.floating) or not isinstance(right, np.floating):
+    if not is_float(left) or not is_float(right):
         return None
     return Known(bool(semantics.compare(op.predicate, element)(left, right)))
 
 
 def _is_nan(number: object) -> bool:
-    return isinstance(number, np.floating) and bool(number != number)
+    return is_float(number) and bool(number != number)
 
 
 def constant_right(graph: Graph, node: OpNode, op: arith.Compare) -> bool:
@@ -81,7 +83,7 @@ def compare_integer_as_float(graph: Graph, node: OpNode, op: arith.Compare) -> b
     if op.kind != "cmpf" or isinstance(op.left.type, VectorType):
         return False
     cast, rhs, type = graph.definition(op.left), numbers(graph, op.right), op.left.type
-    if not (isinstance(cast, arith.Cast) and cast.kind in ("sitofp", "uitofp") and isinstance(rhs, np.floating)):
+    if not (isinstance(cast, arith.Cast) and cast.kind in ("sitofp", "uitofp") and is_float(rhs)):
         return False
     integer_type = cast.operand.type
     assert isinstance(type, FloatType)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+from cmath import isfinite
 
 from affdsl.ir import semantics
 from affdsl.ir.dialects import math
@@ -36,7 +36,7 @@ def fold_unary(graph: Graph, op: math.Unary) -> Folded:
 
 
 def _is_finite(number: Number) -> bool:
-    return bool(np.isfinite(number))
+    return isfinite(number)
 
 
 def fold_binary(graph: Graph, op: math.Binary) -> Folded:

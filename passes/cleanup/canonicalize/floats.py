@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from affdsl.ir import semantics
 from affdsl.ir.attributes import OpaqueAttr
@@ -13,8 +12,11 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.numeric import Number
 from affdsl.ir.types import FloatType
 from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
-from affdsl.passes.cleanup.canonicalize.numbers import binary, element_of, known, lanes, numbers
+from affdsl.passes.cleanup.canonicalize.numbers import binary, element_of, is_float, known, lanes, numbers
 from affdsl.passes.cleanup.canonicalize.rules import Folded
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _IDENTITY = {"addf": -0.0, "subf": 0.0, "mulf": 1.0, "divf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}
 """The right operand with which each kind gives its left operand, to the bit of a zero's sign."""
@@ -27,7 +29,7 @@ def fold_binary(graph: Graph, op: arith.Binary) -> Folded:
     if not isinstance(element, FloatType):
         return None
     right = numbers(graph, op.right)
-    if isinstance(right, np.floating):
+    if is_float(right):
         wanted = _IDENTITY.get(op.kind)
         number = float(right)
         if wanted is not None and number == wanted and math.copysign(1, number) == math.copysign(1, wanted):
@@ -45,7 +47,8 @@ def fold_binary(graph: Graph, op: arith.Binary) -> Folded:
 
     def without_sign(a: np.floating, b: np.floating) -> Number:
         made = function(a, b)
-        return -made if made != made and np.signbit(made) else made  # the sign of a computed NaN says nothing
+        is_signed = made != made and math.copysign(1, float(made)) < 0
+        return -made if is_signed else made  # the sign of a computed NaN says nothing
 
     return known(lanes(without_sign, left, right), op.result.type)
 

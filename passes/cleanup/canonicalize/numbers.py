@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from affdsl.ir import semantics
 from affdsl.ir.expr import Value
 from affdsl.ir.numeric import Number, number_of, quiet
 from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType, Type, VectorType
+from affdsl.later import Later
 from affdsl.passes.cleanup.canonicalize.graph import Graph
 from affdsl.passes.cleanup.canonicalize.rules import Known
 
-Numbers = Number | tuple[Number, ...]
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
+
+Numbers: TypeAlias = "Number | tuple[Number, ...]"
 """One number, for all lanes, or one for each."""
 
 
@@ -44,6 +52,11 @@ def integer(graph: Graph, value: Value) -> int | None:
     return found if isinstance(found, int) else None
 
 
+def is_float(number: object) -> TypeGuard[np.floating]:
+    """Whether a constant is one float, for all lanes."""
+    return not isinstance(number, int | tuple | None) and isinstance(number, np.floating)
+
+
 def index_number(graph: Graph, value: Value) -> int | None:
     """The integer that a scalar is."""
     return None if isinstance(value.type, VectorType) else integer(graph, value)
@@ -61,11 +74,10 @@ def known(found: Numbers, type: Type) -> Known:
 def lanes(function: Callable[..., Number], *operands: Numbers) -> Numbers:
     """function of the operands, lane by lane."""
     width = max((len(x) for x in operands if isinstance(x, tuple)), default=0)
-    with quiet():
-        if not width:
-            return function(*operands)
-        rows = [x if isinstance(x, tuple) else (x,) * width for x in operands]
-        return tuple([function(*lane) for lane in zip(*rows, strict=True)])
+    rows = [x if isinstance(x, tuple) else (x,) * max(1, width) for x in operands]
+    with nullcontext() if all(isinstance(x, int) for row in rows for x in row) else quiet():
+        found = tuple([function(*lane) for lane in zip(*rows, strict=True)])
+    return found if width else found[0]
 
 
 def all_lanes(test: Callable[..., bool], *operands: Numbers) -> bool:

@@ -125,13 +125,18 @@ class Costs(FrozenValue):
 def costs_of(pair: Pair, sizes: Mapping[Value, int] | None = None) -> Costs:
     """What a producer and its consumer cost as they are."""
     known = {} if sizes is None else sizes
-    source, sink = (_Count().of((op,), _Middle(known)) for op in (pair.source.op, pair.whole))
+    source, sink = (cost_of(op, known) for op in (pair.source.op, pair.whole))
     regions: dict[Buffer, int] = {}
     for buffer in [b for b in pair.buffers if b in pair.source.writes] or pair.source.writes:
         stores = [a for a in pair.source.stores if a.buffer is buffer]
         around = len(pair.accesses.domains[pair.source.op].ivs)
         regions[buffer] = _bytes(pair.accesses, stores, around, _Middle(known))
     return Costs(pair, source, sink, regions, known)
+
+
+def cost_of(nest: Op, sizes: Mapping[Value, int] | None = None) -> int:
+    """How many operations a nest runs."""
+    return _Count().of((nest,), _Middle(sizes or {}))
 
 
 def _bytes(accesses: Accesses, group: Sequence[Access], around: int, sizes: _Middle) -> int:

@@ -15,7 +15,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependence
-from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.graph import InsertionPoints, MemRefDependenceGraph, Node
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.proof.claims import Answer
@@ -184,6 +184,16 @@ class Pair:
         """The buffers between the two that the consumer stores to, so that all others need what it stores there."""
         return tuple(b for b in self.buffers if b in self.sink.writes and b not in self._own)
 
+    @cached_property
+    def _point(self) -> InsertionPoints | None:
+        """Where the two could meet."""
+        return self.graph.insertion_point(self.source, self.sink)
+
+    @cached_property
+    def is_placeless(self) -> bool:
+        """Whether no variant has a place where the two could meet: then none is legal, whatever the slice."""
+        return self._point is None and all(each.is_removed for each in self.variants)
+
     def candidate(self, depth: int) -> FusionCandidate:
         """The fusion in the loop of this depth of the consumer, from 1 on. Raises UnknownError without a slice."""
         slice, private = self._recalled(depth) or self._found(depth)
@@ -194,13 +204,16 @@ class Pair:
         """The consumer with a copy of a slice in the loop of a depth."""
         return _within(self.sink.op, self.loops[depth - 1], (copied,), ())
 
-    def _found(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]]:
-        """The slice for the loop of a depth, and the buffers that could be private. Raises UnknownError."""
+    def slice(self, depth: int) -> Slice:
+        """The iterations of the producer for one of the loop of this depth of the consumer. Raises UnknownError."""
         loop = self.loops[depth - 1]
         assert isinstance(self.source.op, affine.For)
         inside = len(self.accesses.domains[loop.body[0]].ivs)
-        path = path_to(self.function, loop.body[0])
-        slice = slice_of(self.accesses, self.source.op, self.links, inside, path)
+        return slice_of(self.accesses, self.source.op, self.links, inside, path_to(self.function, loop.body[0]))
+
+    def _found(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]]:
+        """The slice for the loop of a depth, and the buffers that could be private. Raises UnknownError."""
+        loop, slice = self.loops[depth - 1], self.slice(depth)
         private: list[PrivateBuffer] = []
         possible = [b for b in self.buffers if b not in self._overwritten] if self._can_be_private else []
         if possible:
@@ -211,19 +224,19 @@ class Pair:
                 with suppress(UnknownError):
                     private.append(private_buffer(made, nest, first, buffer.root, self.fast))
         if self.focus is not None:
-            self.focus.found.keep(self._question(depth), self.focus.form, (slice, tuple(private)))
+            self.focus.found.keep(self.question(depth), self.focus.form, (slice, tuple(private)))
         return slice, tuple(private)
 
     def _recalled(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]] | None:
         """The same, if it was found of a function like this one."""
-        known = None if self.focus is None else self.focus.found.recall(self._question(depth), self.focus.form)
+        known = None if self.focus is None else self.focus.found.recall(self.question(depth), self.focus.form)
         if known is None:
             return None
         new, (slice, private) = known
         assert isinstance(self.source.op, affine.For)
         return slice.renamed(new, self.source.op), tuple([each.renamed(new) for each in private])
 
-    def _question(self, depth: int, *more: object) -> object:
+    def question(self, depth: int, *more: object) -> object:
         """What the slice of a depth, and more, depends on, beside the function."""
         return type(self), self.source.id, self.sink.id, self.fast, self._only, depth, *more
 
@@ -263,7 +276,7 @@ class Pair:
         variant: Variant,
     ) -> Answer:
         """Whether all stays as it was; what was answered of a function like this one is the answer."""
-        focus, question = self.focus, self._question(candidate.depth, variant)
+        focus, question = self.focus, self.question(candidate.depth, variant)
         if focus is not None and (known := focus.answers.recall(question, focus.form)) is not None:
             return known[1]
         answer = self.window.compared(changes, {each.new for each in private})
@@ -309,10 +322,9 @@ class Pair:
         fused = (*before, nest, *behind)
         if not variant.is_removed:
             return {self.sink.op: fused}
-        point = self.graph.insertion_point(self.source, self.sink)
-        if point is None:
+        if self._point is None:
             raise UnknownError("no place is behind all that the consumer needs and before all that needs the producer")
-        place = self.graph.block[point.last]
+        place = self.graph.block[self._point.last]
         found |= {self.source.op: (), self.sink.op: ()}
         return found | {place: fused if place in found else (*fused, place)}
 

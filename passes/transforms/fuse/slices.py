@@ -9,8 +9,9 @@ from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.spelling import spell
+from affdsl.ir.spelling import tree_of
 from affdsl.ir.traverse import walk
+from affdsl.ir.written import spell_tree
 from affdsl.passes.analysis.access import Access, Accesses, met
 from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, merged, set_of, spending
 from affdsl.passes.analysis.relations import BUDGET, at_depth, same_element
@@ -68,12 +69,13 @@ class Slice(Frozen):
 
         return Slice(tuple([new[iv] for iv in self.ivs]), tuple(map(moved, self.loops)), self.is_box)
 
+    def maps(self) -> Iterator[tuple[str, str]]:
+        """The lower and the upper map of each loop, as mlir-opt writes them."""
+        for each in self.loops:
+            yield self._map(each.loop, each.lower), self._map(each.loop, each.upper)
+
     def __str__(self) -> str:
-        """The lower and upper maps of each loop, as mlir-opt writes them."""
-        return "\n".join(
-            f"lbs[{k}] : {self._map(each.loop, each.lower)}\nubs[{k}] : {self._map(each.loop, each.upper)}"
-            for k, each in enumerate(self.loops)
-        )
+        return "\n".join(f"lbs[{k}] : {lower}\nubs[{k}] : {upper}" for k, (lower, upper) in enumerate(self.maps()))
 
     def _map(self, loop: affine.For, exprs: Sequence[Affine]) -> str:
         dims = [*self.ivs, *self._outer(loop, exprs)]
@@ -82,7 +84,7 @@ class Slice(Frozen):
         heading = f"({', '.join(names[v] for v in dims)})"
         if symbols:
             heading += f"[{', '.join(names[v] for v in symbols)}]"
-        return f"{heading} -> ({', '.join(spell(e, names.__getitem__) for e in exprs)})"
+        return f"{heading} -> ({', '.join(spell_tree(tree_of(e, names.__getitem__)) for e in exprs)})"
 
     def _outer(self, loop: affine.For, exprs: Sequence[Affine]) -> Iterator[Value]:
         read = {v for e in exprs for v in e.values()}
@@ -146,6 +148,25 @@ def slice_of(accesses: Accesses, source: affine.For, links: Links, depth: int, p
         lower, upper = simplify_bounds(lower, "max", context), simplify_bounds(upper, "min", context)
         found.append(LoopSlice(loop, lower, upper))
         context = context.knowing(loop_facts(loop.iv, lower, upper, loop.step))
+    return Slice(needed.ivs, tuple(found), is_box)
+
+
+def needed_slice(accesses: Accesses, source: affine.For, links: Links, depth: int, path: Sequence[Op]) -> Slice:
+    """What `slice_of` gives, before the bounds of the loops themselves are taken into account.
+
+    These leave nothing out where the nest has an iteration for each one of the other nest: then the two are the same.
+    """
+    needed = _Needed(accesses, source, links, depth)
+    context = domain_of(path)
+    found: list[LoopSlice] = []
+    is_box = True
+    for loop in (op for op in walk(source) if isinstance(op, affine.For)):
+        lower, upper = loop.lower, loop.upper
+        if (ends := needed.ends(loop)) is not None:
+            low, high, is_whole = ends
+            is_box = is_box and is_whole
+            lower, upper = tuple(_on_steps(loop, low)), tuple(high)
+        found.append(LoopSlice(loop, simplify_bounds(lower, "max", context), simplify_bounds(upper, "min", context)))
     return Slice(needed.ivs, tuple(found), is_box)
 
 
@@ -216,7 +237,7 @@ def sides(constraint: Constraint, iv: Value) -> tuple[list[Affine], list[Affine]
     lower, upper = [], []
     for sign in (1, -1) if constraint.equality else (1,):
         if factor * sign > 0:
-            lower.append(-((rest * sign) // (factor * sign)))
+            lower.append((-(rest * sign)).ceildiv(factor * sign))
         elif factor * sign < 0:
             upper.append((rest * sign) // (-factor * sign) + 1)
     return lower, upper

@@ -37,9 +37,16 @@ class Window:
     def __init__(self, graph: MemRefDependenceGraph, source: Node, sink: Node, module: Module) -> None:
         self.graph = graph
         self.module = module
-        first, last = sorted((source, sink), key=lambda node: node.id)
-        nodes = [n for n in graph.nodes if first.id < n.id < last.id and _is_tied(graph, n, source, sink)]
-        self.nodes = (first, *nodes, last)
+        self._ends = tuple(sorted((source, sink), key=lambda node: node.id))
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes, in order."""
+        first, last = self._ends
+        edges = [e for end in self._ends for e in (*self.graph.in_edges(end), *self.graph.out_edges(end))]
+        tied = {node for e in edges for node in (e.source, e.sink)}
+        between = [n for n in self.graph.nodes if first.id < n.id < last.id and (n.barrier or n in tied)]
+        return (first, *between, last)
 
     def is_private(self, buffer: Buffer) -> bool:
         """Whether nobody but the first and the last node uses a buffer, and nothing in it outlives the two."""
@@ -47,15 +54,18 @@ class Window:
 
     @cached_property
     def _private(self) -> frozenset[Value]:
+        used = dict.fromkeys(b for node in self.nodes for b in (*node.reads, *node.writes))
+        own = [b.root for b in used if b.kind == "local" and not b.escapes and not b.is_returned]
+        if not own:
+            return frozenset()
         made = {op.result: op for op in walk(self.graph.function) if isinstance(op, memref.Allocation)}
         using = users(self.graph.function)
         inside = {op for node in (self.nodes[0], self.nodes[-1]) for op in walk(node.op)}
-        found = set()
-        for buffer in dict.fromkeys(b for node in self.nodes for b in (*node.reads, *node.writes)):
-            if buffer.root not in made or buffer.escapes or buffer.is_returned:
-                continue
-            if all(op in inside or isinstance(op, memref.Dealloc) for op in using[buffer.root]):
-                found.add(buffer.root)
+        found = {
+            root
+            for root in own
+            if root in made and all(op in inside or isinstance(op, memref.Dealloc) for op in using[root])
+        }
         shared = {root for root in found if made[root] not in self.graph.block}
         if any(not isinstance(op, affine.For | scf.For) for op in self._loops):
             found -= shared  # iterations that run side by side share it
@@ -169,14 +179,6 @@ def _read_first(dependences: Dependences) -> set[Value]:
                 if left is None or not left.is_empty():
                     found.add(read.buffer.root)
     return found
-
-
-def _is_tied(graph: MemRefDependenceGraph, node: Node, source: Node, sink: Node) -> bool:
-    """Whether a node depends on one of two others, or may."""
-    ends = source, sink
-    return bool(node.barrier) or any(
-        e.source in ends or e.sink in ends for e in (*graph.in_edges(node), *graph.out_edges(node))
-    )
 
 
 def _in_order(function: Func, kept: Collection[Op]) -> Iterator[Op]:

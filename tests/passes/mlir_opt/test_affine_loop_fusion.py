@@ -460,3 +460,16 @@ def test_a_buffer_of_each_parallel_iteration_becomes_smaller():
 def test_nothing_is_read_that_was_not_stored_even_if_nobody_needs_it(seed):
     report = check_seeds([seed], ["builtin.module(affine-loop-fusion{maximal=true})"], ["interpreter"])
     assert report.failures == []
+
+
+def test_loops_over_nothing_stay():
+    text = """func.func @f(%A: memref<8xf32>, %B: memref<8xf32>, %x: f32) {
+      affine.for %i = 0 to 8 { affine.store %x, %A[%i] : memref<8xf32> }
+      affine.parallel () = () to () {
+        %a = affine.load %A[0] : memref<8xf32>
+        affine.for %j = 0 to 8 { affine.store %a, %B[%j] : memref<8xf32> }
+        affine.for %k = 0 to 8 { affine.store %x, %B[%k] : memref<8xf32> }
+      }
+      return
+    }"""
+    assert shown(affine_loop_fusion(parsed(text))) == shown(parsed(text))

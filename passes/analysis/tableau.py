@@ -1,7 +1,8 @@
 """Access relations and dependences as tableaux: one row for each constraint, one column for each variable.
 
 This is how MLIR shows a FlatAffineRelation, and how its explanations of dependence checks are written. Rows and columns
-stand in the order in which the program has its loops and subscripts; nothing is normalised, but for distances.
+stand in the order in which the program has its loops and subscripts, each row once; nothing else is normalised, but for
+distances.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from itertools import product
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
+from affdsl.ir.spelling import called
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.dependence import Dependence
-from affdsl.passes.analysis.polyhedral import Dim, Set, merged, spending
+from affdsl.passes.analysis.polyhedral import Dim, Set, merged, name_of, spending
 from affdsl.passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
 
 
@@ -29,18 +31,49 @@ class Coefficients(FrozenValue):
 
 
 class Tableau(FrozenValue):
-    """Integer points that satisfy all rows of one of some systems; all points of none.
+    """Integer points that satisfy all rows of one of some systems; all points of none. Printed, with named columns.
 
-    The columns are the dimensions, of which `named` says which are induction variables, then symbols, then locals
-    (existentially quantified), then the constant. MLIR counts all dimensions as range.
+    Attributes
+    ----------
+    names
+        What the columns are called, without that of the constant: the dimensions, then symbols, then locals, of which
+        a row says only that there are such numbers. Elements are `m0`, `m1` ..., counters of the sink `i'`.
+    named
+        Which of the dimensions are counters of loops: `Value` in `mlir()`, and the others `None`.
+    symbols, locals
+        How many of the columns are symbols, and locals.
+    systems
+        The rows of each system.
     """
 
+    names: tuple[str, ...]
     named: tuple[bool, ...]
     symbols: int
     locals: int
     systems: tuple[tuple[Coefficients, ...], ...]
 
     def __str__(self) -> str:
+        """The rows below the names of their columns.
+
+        >>> print(Tableau(("i", "N"), (True,), 1, 0, ((Coefficients((-1, 1, -1), False),),)))
+         i  N  const
+        -1  1     -1  >= 0
+        """
+        heads = (*self.names, "const")
+        numbers = [[*map(str, row.numbers)] for rows in self.systems for row in rows]
+        widths = [max(map(len, column)) for column in zip(heads, *numbers, strict=True)]
+
+        def line(cells: Iterable[str], end: str = "") -> str:
+            return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True)) + end
+
+        def of(row: Coefficients) -> str:
+            return line(map(str, row.numbers), f"  {'=' if row.equality else '>='} 0")
+
+        shown = ["\n".join((line(heads), *map(of, rows))) for rows in self.systems]
+        return "\nor\n".join(shown) if shown else f"{line(heads)}\nno points"
+
+    def mlir(self) -> str:
+        """As MLIR dumps a FlatAffineRelation: it counts all dimensions as range, and names no column."""
         head = f"Domain: 0, Range: {len(self.named)}, Symbols: {self.symbols}, Locals: {self.locals}"
         words = [*("Value" if n else "None" for n in self.named), *["Value"] * self.symbols, *["Local"] * self.locals]
         columns = f"({' '.join((*words, 'const'))})"
@@ -64,33 +97,33 @@ def relation_tableau(access: Access) -> Tableau:
     ... }''')
     >>> (load,) = accesses(module.functions[0])
     >>> print(relation_tableau(load))
-    Domain: 0, Range: 4, Symbols: 0, Locals: 0
-    6 constraints
-    (Value Value None None const)
-    1 1 -1 0 0 = 0
-    1 2 0 -1 3 = 0
-    1 0 0 0 0 >= 0
-    -1 0 0 0 9 >= 0
-    0 1 0 0 0 >= 0
-    0 -1 0 0 6 >= 0
+     i   j  m0  m1  const
+     1   1  -1   0      0  = 0
+     1   2   0  -1      3  = 0
+     1   0   0   0      0  >= 0
+    -1   0   0   0      9  >= 0
+     0   1   0   0      0  >= 0
+     0  -1   0   0      6  >= 0
     """
     of = access.relation
     ivs, where = _ivs(of), _elements(of)
-    return _tableau((*ivs, *where), ivs, of.params, _locals(of), (_meaning(of, where), *of.clauses))
+    names = (*_hints(access), *map(called, where))
+    return _tableau(names, (*ivs, *where), ivs, of.params, _locals(of), (_meaning(of, where), *of.clauses))
 
 
 def inverse_tableau(access: Access) -> Tableau:
     """From elements to the iterations that touch them: the relation with its columns in another order."""
     of = access.relation
     ivs, where = _ivs(of), _elements(of)
-    return _tableau((*where, *ivs), ivs, of.params, _locals(of), (_meaning(of, where), *of.clauses))
+    names = (*map(called, where), *_hints(access))
+    return _tableau(names, (*where, *ivs), ivs, of.params, _locals(of), (_meaning(of, where), *of.clauses))
 
 
 def domain_tableau(access: Access) -> Tableau:
     """The iterations of an access; the elements that they touch are locals."""
     of = access.relation
     ivs, where = _ivs(of), _elements(of)
-    return _tableau(ivs, ivs, of.params, (*where, *_locals(of)), (_meaning(of, where), *of.clauses))
+    return _tableau(_hints(access), ivs, ivs, of.params, (*where, *_locals(of)), (_meaning(of, where), *of.clauses))
 
 
 def composition_tableau(source: Access, sink: Access) -> Tableau:
@@ -132,11 +165,9 @@ def distance_tableau(dependence: Dependence) -> Tableau:
     ... }''')
     >>> (flow,) = dependences(module.functions[0]).all()
     >>> print(distance_tableau(flow))
-    Domain: 0, Range: 2, Symbols: 0, Locals: 0
-    2 constraints
-    (None None const)
-    1 0 -2 = 0
-    0 1 0 = 0
+    i' - i  j' - j  const
+         1       0     -2  = 0
+         0       1      0  = 0
     """
     _refuse_two_buffers(dependence.source, dependence.sink)
     source, sink = met(dependence.source, dependence.sink)
@@ -144,11 +175,22 @@ def distance_tableau(dependence: Dependence) -> Tableau:
     with spending(BUDGET):
         pairs = at_depth(same_element(first, second), dependence.depth, common)
         pairs = pairs.project_out(Dim.in_, common, first.dims - common)
-        return _of_isl(pairs.project_out(Dim.out, common, second.dims - common).deltas())
+        names = tuple(f"{name}' - {name}" for name in _hints(dependence.source)[:common])
+        params = tuple(dict.fromkeys((*first.params, *second.params)))
+        return _of_isl(pairs.project_out(Dim.out, common, second.dims - common).deltas(), names, params)
 
 
 def _ivs(of: Relation) -> tuple[Value, ...]:
     return tuple(map(iterator, range(of.dims)))
+
+
+def _hints(access: Access, mark: str = "") -> tuple[str, ...]:
+    """What the counters around an access are called."""
+    return tuple(f"{called(iv) or f'i{k}'}{mark}" for k, iv in enumerate(access.ivs))
+
+
+def _symbols(params: Sequence[Value]) -> tuple[str, ...]:
+    return tuple(called(v) or f"s{k}" for k, v in enumerate(params))
 
 
 def _locals(of: Relation) -> tuple[Value, ...]:
@@ -187,10 +229,12 @@ def _composed(source: Access, sink: Access, order: Iterable[Constraint]) -> Tabl
         for clause in second.clauses
     )
     params = tuple(dict.fromkeys((*first.params, *second.params)))
-    return _tableau(ivs, ivs, params, locals, ((meeting,), *first.clauses, *later, (tuple(order),)))
+    names = (*_hints(source), *_hints(sink, "'"))
+    return _tableau(names, ivs, ivs, params, locals, ((meeting,), *first.clauses, *later, (tuple(order),)))
 
 
 def _tableau(
+    names: tuple[str, ...],
     dims: Sequence[Value],
     named: Sequence[Value],
     params: Sequence[Value],
@@ -204,11 +248,13 @@ def _tableau(
         for c in constraints:
             _collect(c.expr, divisions)
     columns: dict[Atom, int] = {v: k for k, v in enumerate((*dims, *params, *locals, *divisions))}
+    more = tuple(f"q{k}" for k in range(len(locals) + len(divisions)))
     return Tableau(
+        (*names, *_symbols(params), *more),
         tuple(v in named for v in dims),
         len(params),
-        len(locals) + len(divisions),
-        tuple(tuple(_rows(constraints, columns)) for constraints in systems),
+        len(more),
+        tuple(tuple(dict.fromkeys(_rows(constraints, columns))) for constraints in systems),
     )
 
 
@@ -244,8 +290,8 @@ def _row(expr: Affine, columns: Mapping[Atom, int], equality: bool) -> Coefficie
     return Coefficients((*numbers, expr.constant), equality)
 
 
-def _of_isl(points: Set) -> Tableau:
-    """The tableau of a set, each of its parts a system."""
+def _of_isl(points: Set, names: tuple[str, ...], values: Sequence[Value]) -> Tableau:
+    """The tableau of a set, each of its parts a system; its parameters stand for some values."""
     parts = merged(points).remove_redundancies().get_basic_sets()
     dims, params = points.dim(Dim.set), points.dim(Dim.param)
     most = max((part.dim(Dim.div) for part in parts), default=0)
@@ -265,4 +311,10 @@ def _of_isl(points: Set) -> Tableau:
         systems.append(
             tuple(sorted(rows, key=lambda row: (not row.equality, [-abs(n) for n in row.numbers], row.numbers)))
         )
-    return Tableau((False,) * dims, params, most, tuple(systems))
+    symbols = dict(zip(map(name_of, values), _symbols(values), strict=True))
+    names = (
+        *names,
+        *(symbols[str(points.get_dim_name(Dim.param, k))] for k in range(params)),
+        *(f"q{k}" for k in range(most)),
+    )
+    return Tableau(names, (False,) * dims, params, most, tuple(systems))

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import func
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis.access import Access, accesses
 from affdsl.passes.analysis.dependence import Dependence, dependences
-from affdsl.passes.drawing.tableau import (
+from affdsl.passes.analysis.tableau import (
     Tableau,
     composition_tableau,
     dependence_tableau,
@@ -117,20 +117,20 @@ def pair(text: str) -> tuple[Access, Access]:
 @pytest.mark.parametrize("text", [APPLIED, SUCCINCT])
 def test_a_row_stored_two_iterations_ago(text: str) -> None:
     store, load = pair(text)
-    assert str(relation_tableau(store)) == STORED
-    assert str(relation_tableau(load)) == LOADED
-    assert str(domain_tableau(store)) == STORED_DOMAIN
-    assert str(domain_tableau(load)) == LOADED_DOMAIN
-    assert str(inverse_tableau(load)) == INVERSE
-    assert str(composition_tableau(store, load)) == COMPOSED
+    assert relation_tableau(store).mlir() == STORED
+    assert relation_tableau(load).mlir() == LOADED
+    assert domain_tableau(store).mlir() == STORED_DOMAIN
+    assert domain_tableau(load).mlir() == LOADED_DOMAIN
+    assert inverse_tableau(load).mlir() == INVERSE
+    assert composition_tableau(store, load).mlir() == COMPOSED
     (flow,) = dependences(function(text)).all()
-    assert str(distance_tableau(flow)) == POLYHEDRON
+    assert distance_tableau(flow).mlir() == POLYHEDRON
 
 
 def test_a_skewed_store_and_load() -> None:
     store, load = pair(SKEWED)
     assert (
-        str(relation_tableau(load))
+        relation_tableau(load).mlir()
         == """Domain: 0, Range: 4, Symbols: 0, Locals: 0
 6 constraints
 (Value Value None None const)
@@ -141,9 +141,9 @@ def test_a_skewed_store_and_load() -> None:
 0 1 0 0 0 >= 0
 0 -1 0 0 6 >= 0"""
     )
-    assert str(relation_tableau(store)).split("\n")[3:5] == ["1 3 -1 0 0 = 0", "4 5 0 -1 0 = 0"]
+    assert relation_tableau(store).mlir().split("\n")[3:5] == ["1 3 -1 0 0 = 0", "4 5 0 -1 0 = 0"]
     assert (
-        str(composition_tableau(load, store))
+        composition_tableau(load, store).mlir()
         == """Domain: 0, Range: 4, Symbols: 0, Locals: 0
 10 constraints
 (Value Value Value Value const)
@@ -183,7 +183,7 @@ def test_symbols_and_divisions_have_columns() -> None:
           return
         }""")
     )
-    shown = str(relation_tableau(load))
+    shown = relation_tableau(load).mlir()
     assert shown.startswith("Domain: 0, Range: 2, Symbols: 1, Locals: 2\n8 constraints\n(Value None Value Local Local ")
     assert "0 -1 1 1 0 0 = 0" in shown  # m = n + i floordiv 3
     assert "1 0 0 -3 0 0 >= 0\n-1 0 0 3 0 2 >= 0" in shown  # 0 <= i - 3q <= 2
@@ -220,7 +220,7 @@ def holds(tableau: Tableau, point: tuple[int, ...]) -> bool:
 def test_a_branch_has_a_system_for_each_alternative() -> None:
     (load,) = accesses(function(BRANCHES))
     tableau = relation_tableau(load)
-    assert "\nor\n" in str(tableau)
+    assert "\nor\n" in tableau.mlir()
     runs = {
         (i, j, (i + 2) // 3 + 4 * (j % 2))
         for i in range(-2, 9, 2)
