@@ -78,7 +78,7 @@ Spaced: TypeAlias = tuple[str, Piece]
 """A piece, and the space that is printed before it if it is there."""
 
 
-_WORD = re.compile(
+WORD = re.compile(
     r"""(?P<space>\s*)(?:
       (?P<open>\(\?) | (?P<close>\?\))
     | (?P<listed>[\[(](?:%\w+\*|mixed:\w+|\w+:affine)[\])])
@@ -95,7 +95,7 @@ _WORD = re.compile(
 
 def pieces(form: Form, fields: Fields | None) -> tuple[Spaced, ...]:
     """The pieces of a form, with the fields of the operation's class if it has one."""
-    return tuple(_pieces(_WORD.finditer(form.text), form, fields))
+    return tuple(_pieces(WORD.finditer(form.text), form, fields))
 
 
 def _pieces(words: Iterator[re.Match[str]], form: Form, fields: Fields | None) -> Iterator[Spaced]:
