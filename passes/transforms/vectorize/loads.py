@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from affdsl.ir.core import Block, Lanewise, Op
-from affdsl.ir.dialects import affine, arith, scf
+from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import substitute, walk, with_fields
 
 MayAlias = Callable[[Value, Value], bool]
-Place = tuple[Value, tuple[Affine, ...]]
-QUIET = (Lanewise, arith.Constant, affine.Load, affine.If, scf.If, affine.Apply, affine.Yield, scf.Yield)
+Place = tuple[Value, tuple[Affine | Value, ...]]
+"""An array, and where in it: by expressions, or by values that data says."""
+QUIET = (Lanewise, arith.Constant, affine.Load, memref.Load, affine.If, scf.If, affine.Apply, affine.Yield, scf.Yield)
 """Operations that store nothing, other than by those inside of them."""
 
 
 def loaded_once(loop: affine.For, may_alias: MayAlias) -> affine.For:
     """The loop with each element loaded once in a piece that stores to no other one that may be it.
 
-    What a store has left is the number that it stored. It is the same object if there is nothing to do.
+    What a store has left is the number that it stored; a value that is cast twice is cast once, so that it is one place
+    in a table. It is the same object if there is nothing to do.
     """
     new: dict[Value, Term] = {}
     body = _block(loop.body, {}, new, may_alias)
@@ -26,16 +28,20 @@ def loaded_once(loop: affine.For, may_alias: MayAlias) -> affine.For:
 
 
 def _block(block: Block, before: Mapping[Place, Value], new: dict[Value, Term], may_alias: MayAlias) -> Block:
-    known = dict(before)
+    known, casts = dict(before), dict[object, Value]()
     found: list[Op] = []
     for op in block:
         made = substitute(op, new)
-        if isinstance(made, affine.Load) and (made.memref, made.index) in known:
-            new[made.result] = known[made.memref, made.index]
-            continue
+        if isinstance(made, arith.Cast | affine.Load | memref.Load):
+            if isinstance(made, arith.Cast):
+                key = made.kind, made.operand, made.result.type, made.attributes
+                same = casts.setdefault(key, made.result)
+            else:
+                same = known.setdefault(_place(made), made.result)
+            if same is not made.result:
+                new[made.result] = same
+                continue
         match made:
-            case affine.Load():
-                known[made.memref, made.index] = made.result
             case affine.Store():
                 known = {place: v for place, v in known.items() if not may_meet(place, made, may_alias)}
                 known[made.memref, made.index] = made.value
@@ -50,6 +56,10 @@ def _block(block: Block, before: Mapping[Place, Value], new: dict[Value, Term], 
     return tuple(found)
 
 
+def _place(load: affine.Load | memref.Load) -> Place:
+    return load.memref, load.index if isinstance(load, affine.Load) else load.indices
+
+
 def may_meet(place: Place, store: affine.Store, may_alias: MayAlias) -> bool:
     """Whether a store may be to an element: not where the two lie apart in some dimension."""
     memref, index = place
@@ -57,5 +67,5 @@ def may_meet(place: Place, store: affine.Store, may_alias: MayAlias) -> bool:
         return False
     if memref is not store.memref:
         return True
-    apart = [a - b for a, b in zip(index, store.index, strict=True)]
+    apart = [a - b for a, b in zip(index, store.index, strict=True) if isinstance(a, Affine)]
     return not any(each.is_constant and each.constant for each in apart)
