@@ -28,6 +28,7 @@ FEATURES = {
     "-mavx512vl": ("leaf7_b", 31),
     "-mavx512vbmi": ("leaf7_c", 1),
     "-mavx512vnni": ("leaf7_c", 11),
+    "-mavx512fp16": ("leaf7_d", 23),
 }
 """For each flag of a compiler, the register of CPUID and the bit in it that say that a CPU has what it allows."""
 TUNING = frozenset(["-mprefer-vector-width=512"])
@@ -51,18 +52,19 @@ _ASKING = {
 
 /* What CPUID says that the CPU has, and XCR0 which registers the system keeps. */
 typedef struct {
-    unsigned leaf1_c, leaf7_b, leaf7_c, xcr0;
+    unsigned leaf1_c, leaf7_b, leaf7_c, leaf7_d, xcr0;
 } affdsl_registers;
 
 static affdsl_registers affdsl_ask(void)
 {
-    affdsl_registers found = {0, 0, 0, 0};
+    affdsl_registers found = {0, 0, 0, 0, 0};
     unsigned a, b, c, d;
     if (__get_cpuid(1, &a, &b, &c, &d) != 0)
         found.leaf1_c = c;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
         found.leaf7_b = b;
         found.leaf7_c = c;
+        found.leaf7_d = d;
     }
     if ((found.leaf1_c & 1u << 27) != 0) /* OSXSAVE: XCR0 may be read */
         __asm__ volatile("xgetbv" : "=a"(found.xcr0), "=d"(d) : "c"(0));

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from affdsl.codegen.targets.avx2 import AVX2
-from affdsl.codegen.targets.avx512 import AVX512, AVX512VBMI, AVX512VNNI
+from affdsl.codegen.targets.avx512 import AVX512, AVX512FP16, AVX512VBMI, AVX512VNNI
 from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.target import Row
 from affdsl.codegen.targets.x86 import packed, register, register_type
 
 HEADER = "immintrin.h"
-_OF_X86 = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42)
+_OF_X86 = (AVX512FP16, AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42)
 """The targets whose rows call functions of the header, in the order in which a helper asks for them."""
 _NAMES = re.compile(r"\b(?:_mm|_MM|_CMP|__m\d|__mmask)\w*")
 """What the header declares, as far as rows use it."""

@@ -15,7 +15,7 @@ from affdsl.codegen.c.helper import Helper
 from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
 from affdsl.codegen.c.quirks import condition, is_written
 from affdsl.codegen.targets.avx2 import AVX2
-from affdsl.codegen.targets.avx512 import AVX512, AVX512VBMI, AVX512VNNI
+from affdsl.codegen.targets.avx512 import AVX512, AVX512FP16, AVX512VBMI, AVX512VNNI
 from affdsl.codegen.targets.in_doubles import one_by_one
 from affdsl.codegen.targets.neon import NEON
 from affdsl.codegen.targets.portable import LOAD, STORE, STREAM
@@ -27,7 +27,7 @@ from affdsl.codegen.targets.target import Row
 from affdsl.errors import InternalError
 from affdsl.passes.lowering.in_doubles import KINDS
 
-TARGETS = (AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV, SIMD128)
+TARGETS = (AVX512FP16, AVX512VBMI, AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV, SIMD128)
 """The best one of each machine first."""
 
 GUARDED: Mapping[str, str] = {target.header: target.condition for target in (SSE42, NEON, SVE, RVV, SIMD128)}
@@ -126,6 +126,7 @@ _PORTABLE = (
         "streamed_store": ("void", "T *at, uintptr_t line, const V *value", f"(void)line;\n{STREAM}"),
         "truths": ("V", "const void *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found != 0;"),
         "store_truths": ("void", "void *at, const V *mask", "const V ones = -*mask;\n__builtin_memcpy(at, &ones, N);"),
+        "gathered": ("V", "const T *at, const S *which", "return (V){GATHERED};"),
         "looked_up": ("V", "const T *middle, const V *offsets", "return (V){LOOKED_UP};"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),
@@ -294,7 +295,8 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "EACH": "\n    ".join(f"if (which >> {k} & 1)\n        at[{k}] = (*value)[{k}];" for k in range(lanes)),
         "LOOKED_UP": ", ".join(f"middle[(*offsets)[{k}]]" for k in range(lanes)),
-        "COPIES": ", ".join("a" * lanes), "S": f"{narrow}x{ratio * lanes}", "R": str(ratio),
+        "GATHERED": ", ".join(f"at[(*which)[{k}]]" for k in range(lanes)),
+        "COPIES": ", ".join("a" * lanes), "S": f"{narrow or 'i64'}x{ratio * lanes}", "R": str(ratio),
     }  # fmt: skip
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}

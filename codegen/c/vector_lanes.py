@@ -25,6 +25,7 @@ from affdsl.codegen.c.lanes import (
     splat,
     vector_type,
 )
+from affdsl.codegen.c.look_ups import looked_up
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.types import width
@@ -59,6 +60,10 @@ def shape_cast(c: Context, op: vector.ShapeCast) -> None:
 
 def from_elements(c: Context, op: vector.FromElements) -> None:
     """A vector of scalars."""
+    found = looked_up(c, op)
+    if found is not None:
+        keep_vector(c, op.result, found)
+        return
     fill_listed(c, op.result, [c.values.of(v) for v in op.elements])
 
 

@@ -184,6 +184,11 @@ def _pointer(buffer: Buffer, at: Code, *, const: bool = True) -> Code:
     return cast(f"{'const ' if const else ''}{value_type(kind)} *", shown)
 
 
+def pointer_to(c: Context, buffer: Buffer, place: Sequence[Code]) -> Code:
+    """The address of an element at a place, as a pointer to numbers as vectors have them."""
+    return _pointer(buffer, _element_at(c, buffer, place_in(c, buffer, place)))
+
+
 def _write_at(c: Context, buffer: Buffer, kind: ScalarType, place: Code, value: Code, condition: Code | None) -> None:
     if condition is not None:
         c.lines.open(f"if ({condition})")
@@ -395,7 +400,7 @@ def _is_table(c: Context, op: vector.Gather) -> bool:
 def _looked_up(c: Context, op: vector.Gather, buffer: Buffer) -> None:
     """Bytes of a table, where a mask is set; the others of it are read, too."""
     kind, lanes = lane_kind(c, op.result), prod(vector_type(op.result).shape)
-    middle = _pointer(buffer, _element_at(c, buffer, place_in(c, buffer, _start_of(c, op.indices))))
+    middle = pointer_to(c, buffer, _start_of(c, op.indices))
     found = on_vectors(c, "looked_up", kind, lanes, middle, op.offsets)
     mask = c.definitions.get(op.mask)
     if not (isinstance(mask, arith.Constant) and isinstance(mask.value, tuple) and all(mask.value)):

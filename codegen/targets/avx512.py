@@ -179,3 +179,32 @@ AVX512VBMI = replace(
     flags=(*AVX512VNNI.flags, "-mavx512vbmi"),
     has_tables=True,
 )
+
+
+def _gathers() -> Iterator[tuple[Row, str]]:
+    """Elements by their numbers. Machines with AVX-512 before FP16 have this, too: there it is as slow as one by one,
+    or slower, since what they may not let out of a cache is waited for.
+    """
+    for kind, lanes, intrinsic in (("f64", 8, "pd"), ("f32", 8, "ps"), ("i64", 8, "epi64"), ("i32", 8, "epi32")):
+        yield ("gathered", kind, lanes), f"return (V){_gather(intrinsic, 0)};"
+    halves = _gather("ps", 0), _gather("ps", 8)
+    yield ("gathered", "f32", 16), f"return (V)_mm512_insertf32x8(_mm512_castps256_ps512({halves[0]}), {halves[1]}, 1);"
+    halves = _gather("epi32", 0), _gather("epi32", 8)
+    whole = f"_mm512_inserti64x4(_mm512_castsi256_si512({halves[0]}), {halves[1]}, 1)"
+    yield ("gathered", "i32", 16), f"return (V){whole};"
+
+
+def _gather(intrinsic: str, first: int) -> str:
+    size = 4 if intrinsic in ("ps", "epi32") else 8
+    which = f"_mm512_loadu_si512((const void *)((const int64_t *)which + {first}))"
+    return f"_mm512_i64gather_{intrinsic}({which}, (const void *)at, {size})"
+
+
+AVX512FP16 = replace(
+    AVX512VBMI,
+    name="avx512fp16",
+    macros=(*AVX512VBMI.macros, "__AVX512FP16__"),
+    rows=dict(_gathers()),
+    flags=(*AVX512VBMI.flags, "-mavx512fp16"),
+    has_gathers=True,
+)

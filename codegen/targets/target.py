@@ -37,6 +37,8 @@ class Target(FrozenValue):
     """Whether an operation takes one number of memory for all lanes, where an instruction of its own would cost."""
     has_tables: bool = False
     """Whether it has bytes of a table of 256 in all lanes at once."""
+    has_gathers: bool = False
+    """Whether it has elements of any array, by their numbers, in all lanes faster than one by one."""
     flags: tuple[str, ...] = ()
     """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
     machine: str = ""
