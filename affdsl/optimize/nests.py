@@ -392,12 +392,12 @@ def is_library_call(op: Op) -> bool:
     return False
 
 
-def is_lane_by_lane(s: Schedule, name: str) -> bool:
+def is_lane_by_lane(s: Schedule, name: str, *, gathers: bool = False) -> bool:
     """Whether a loop on vectors makes so many of them lane by lane that it is hardly faster.
 
     An operation on vectors does as much as one for each lane; numbers of one lane, and what puts them together or takes
     vectors apart, do as much as they cost. Vectors from which others are shuffled do nothing by themselves. Indices
-    cost nothing.
+    cost nothing; nor does it to put together what lanes load from tables, where a target `gathers`.
     """
     loop = loop_called(s, name)
     if loop is None:
@@ -405,8 +405,13 @@ def is_lane_by_lane(s: Schedule, name: str) -> bool:
     ops = [*walk(loop)]
     taken = {v for op in ops if not isinstance(op, vector.Shuffle) for v in op.reads()}
     shuffled = {v for op in ops if isinstance(op, vector.Shuffle) for v in op.reads()} - taken
+    loaded = {op.result for op in ops if isinstance(op, memref.Load)} if gathers else set()
     work = cost = 0
     for op in ops:
+        if isinstance(op, vector.FromElements) and loaded.issuperset(op.elements):
+            continue
+        if gathers and isinstance(op, vector.Extract) and _is_index(op):
+            continue
         lanes = max((_lanes(v) for v in (*op.defines(), *op.reads())), default=1)
         if any(v in shuffled for v in op.defines()):
             cost += 1

@@ -28,14 +28,16 @@ def looked_up(c: Context, op: vector.FromElements) -> Code | None:
     loads = [c.definitions.get(v) for v in op.elements]
     which = [_lane(c, load, k) for k, load in enumerate(loads)]
     tables = {load.memref for load in loads if isinstance(load, memref.Load)}
-    (source, *others), (table, *more) = {*which}, tables or {None}
-    if source is None or table is None or others or more:
+    (source, *others) = {*which}
+    if source is None or others or len(tables) != 1:
         return None
     if not isinstance(source.type, VectorType) or not is_native(c, source.type):
         return None
+    (table,) = tables
     for value in op.elements:
         del c.values.pending[value]
-    return on_vectors(c, "gathered", kind, lanes, pointer_to(c, c.buffers[table], [number(0)]), address(c, "i64", source))
+    first = pointer_to(c, c.buffers[table], [number(0)])
+    return on_vectors(c, "gathered", kind, lanes, first, address(c, "i64", source))
 
 
 def _lane(c: Context, load: Op | None, k: int) -> Value | None:

@@ -97,7 +97,7 @@ def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None) -> Units:
     >>> units_of(arith.Binary(x, "addf", x, x), avx2).floats
     2.0
     """
-    found = _memory(op, machine, maker) or _lanes(op, machine) or _arithmetic(op, machine, maker)
+    found = _memory(op, machine, maker) or _lanes(op, machine, maker) or _arithmetic(op, machine, maker)
     found.all += found.floats + found.integers + found.loads + found.stores + found.moves
     return found
 
@@ -141,14 +141,15 @@ def _memory(op: Op, machine: Machine, maker: Makers) -> Units | None:
     return None
 
 
-def _lanes(op: Op, machine: Machine) -> Units | None:
+def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
     """Of what moves lanes, or makes one number of them."""
     match op:
         case vector.Shuffle():
             count = registers_of(op.result.type, machine)
             return Units(moves=count if count < 2 else lanes_of(op.result.type))
         case vector.FromElements():
-            return Units(moves=lanes_of(op.result.type))
+            is_gathered = machine.target.has_gathers and all(isinstance(maker(v), memref.Load) for v in op.elements)
+            return Units() if is_gathered else Units(moves=lanes_of(op.result.type))
         case vector.Extract() | vector.Insert() | vector.ExtractStridedSlice() | vector.Broadcast():
             return Units(moves=0.5)
         case vector.Reduction() if isinstance(element_of(op.source.type), FloatType):

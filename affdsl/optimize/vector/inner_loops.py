@@ -188,7 +188,7 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             raise UnfitError(in_one_line(refused)) from None
         with unfit_where_refused():
             made.vectorize(name, lanes, tail=options.tail)
-    if is_lane_by_lane(made, name):
+    if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
     if store_forwarding.waits(made, name):
         with suppress(UnfitError):
