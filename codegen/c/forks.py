@@ -15,17 +15,17 @@ int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(voi
 /* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
    that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
 #if __GNUC__ >= 9
-static int (*affdsl_end_threads)(omp_pause_resource_t);
+static int (*affdsl_pause)(omp_pause_resource_t);
 
 static void affdsl_before_fork(void)
 {
-    if (affdsl_end_threads && (omp_get_max_threads() > 1ASKS))
-        (void)affdsl_end_threads(omp_pause_soft);
+    if (affdsl_pause && (omp_get_max_threads() > 1ASKS))
+        (void)affdsl_pause(omp_pause_soft);
 }
 
 static void affdsl_in_child(void)
 {
-    if (!affdsl_end_threads)
+    if (!affdsl_pause)
         omp_set_num_threads(1);
 }
 #if defined(__GLIBC__) && (defined(__x86_64__) || defined(__aarch64__))
@@ -41,12 +41,12 @@ void *dlsym(void *where, const char *name) __attribute__((weak));
 static void affdsl_find(void)
 {
     void *found = dlsym ? dlsym((void *)0, "omp_pause_resource_all") : (void *)0;
-    __builtin_memcpy(&affdsl_end_threads, &found, sizeof found);
+    __builtin_memcpy(&affdsl_pause, &found, sizeof found);
 }
 #else
 static void affdsl_find(void)
 {
-    affdsl_end_threads = omp_pause_resource_all;
+    affdsl_pause = omp_pause_resource_all;
 }
 #endif
 #define AFFDSL_AT_FORK affdsl_before_fork, 0, affdsl_in_child

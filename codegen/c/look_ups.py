@@ -35,7 +35,7 @@ def looked_up(c: Context, op: vector.FromElements) -> Code | None:
         return None
     (table,) = tables
     for value in op.elements:
-        del c.values.pending[value]
+        c.lines.drop(c.values.pending.pop(value))
     first = pointer_to(c, c.buffers[table], [number(0)])
     return on_vectors(c, "gathered", kind, lanes, first, address(c, "i64", source))
 

@@ -101,7 +101,10 @@ def test_it_is_a_pass_like_others(cli):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("target=avx3", "option target 'avx3' is unknown; it is one of native, avx512vbmi, avx512vnni, avx512, avx2, "),
+        (
+            "target=avx3",
+            "option target 'avx3' is unknown; it is one of native, avx512fp16, avx512vbmi, avx512vnni, avx512, avx2, ",
+        ),
         ("target=avx-2", "did you mean 'avx2'?"),
         ("threads=-1", "for the option threads: -1 does not lie between 0 and 4294967295"),
         ("contract=maybe", "for the option contract: 'maybe'"),

@@ -26,6 +26,7 @@ _X86 = {
     "avx512": ("-march=x86-64", *_AVX512),
     "avx512vnni": ("-march=x86-64", *_AVX512, "-mavx512vnni"),
     "avx512vbmi": ("-march=x86-64", *_AVX512, "-mavx512vnni", "-mavx512vbmi"),
+    "avx512fp16": ("-march=x86-64", *_AVX512, "-mavx512vnni", "-mavx512vbmi", "-mavx512fp16"),
 }
 _EMULATED = ("baseline", "sse4.2", "avx2")
 """What the emulator of x86 has."""

@@ -243,7 +243,7 @@ def test_an_instruction_set():
      ({"loop": "j#3"}, "gemm has no loop j#3; did you mean 'j#"),
      ({"loop": "j"}, '2 loops of gemm are called j\n    write "j#1" or "j#2"'),
      ({"loop": 3}, "a loop is given by its name, got 3"),
-     ({"target": "avx3"}, "there is no target 'avx3'; did you mean 'avx2'?\n    they are native, avx512vbmi"),
+     ({"target": "avx3"}, "there is no target 'avx3'; did you mean 'avx2'?\n    they are native, avx512fp16"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_refused(options, says):

@@ -41,7 +41,7 @@ WAYS = {
     for name, compilers in {"c11": MACHINES["baseline"], **MACHINES}.items()
 }
 """The instruction sets, and C11 without vector types; no warning is left out."""
-WIDTHS = {"avx512": 512, "avx512vnni": 512, "avx512vbmi": 512, "avx2": 256}
+WIDTHS = {"avx512": 512, "avx512vnni": 512, "avx512vbmi": 512, "avx512fp16": 512, "avx2": 256}
 """The bits of a register, into which vectors are split; else 128."""
 EXACT = ("sqrt", "absf", "copysign", "floor", "ceil", "trunc", "round", "roundeven")
 """Functions that every C library rounds in the same way."""

@@ -59,6 +59,8 @@ DONE_AGAIN = 0.2
 """The share of the operations that iterations run at once for, since each would do again what another one has done."""
 SHORT = 8
 """From so many vectors on, half a vector less at the end of a row is not worth its code."""
+UPDATING = 4
+"""How many vectors at once where floats become the numbers of elements, in lanes, which are updated one by one."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 FEW = 2
@@ -153,6 +155,8 @@ def _lanes(nest: Nest, options: Options) -> int:
     """How many iterations of the innermost loop run at once. Raises UnfitError where several do not pay."""
     loop = nest.innermost
     if updates_by_data(loop):
+        if any(getattr(op, "kind", "") in ("fptosi", "fptoui") for op in loop.body):
+            return lanes_of(nest, options) * UPDATING
         raise UnfitError("data decides which elements it updates: one lane would wait for the other")
     has_tables = options.target.has_tables and are_of_bytes(loop)
     if lookups(loop) and not has_tables:

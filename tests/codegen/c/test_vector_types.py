@@ -361,3 +361,42 @@ def test_products_with_powers_of_two_are_shifts_of_long_lanes(type, tmp_path):
     shown = emit_jit(parse(text), "f")
     assert (shown.count("<< 1)"), shown.count("<< 6)")) == ((0, 0) if type == "i8" else (1, 1))
     assert_as_interpreted(text, (edges(type, 8, 1), np.zeros(64, f"i{int(type[1:]) // 8}")), tmp_path, ways=3)
+
+
+@pytest.mark.parametrize(("type", "lanes"), [("f64", 8), ("f32", 16), ("i64", 8), ("i32", 16), ("f32", 8), ("i16", 8)])
+def test_elements_that_lanes_choose(type, lanes, tmp_path):
+    """By one function of targets, but for narrow ones; also where elements are stored before the vector is made."""
+
+    def chosen(order):
+        return "\n".join(
+            f"""%i{k} = vector.extract %w[{at}] : index from vector<{lanes}xindex>
+            %{k + 100} = memref.load %T[%i{k}] : memref<?x{type}>"""
+            for k, at in enumerate(order)
+        )
+
+    def function(order, between=""):
+        elements = ", ".join(f"%{k + 100}" for k in range(lanes))
+        return f"""func.func @f(%T: memref<?x{type}>, %W: memref<{lanes}xi64>, %B: memref<{lanes}x{type}>) {{
+          %v = affine.vector_load %W[0] : memref<{lanes}xi64>, vector<{lanes}xi64>
+          %w = arith.index_cast %v : vector<{lanes}xi64> to vector<{lanes}xindex>
+          {chosen(order)}
+          {between}
+          %r = vector.from_elements {elements} : vector<{lanes}x{type}>
+          affine.vector_store %r, %B[0] : memref<{lanes}x{type}>, vector<{lanes}x{type}>
+          return
+        }}"""
+
+    dtype = np.dtype({"f32": "f4", "f64": "f8"}.get(type, f"i{int(type[1:]) // 8}"))
+    zero = f"%n = arith.constant {'0.0' if type[0] == 'f' else 0} : {type}\naffine.store %n, %T[1] : memref<?x{type}>"
+    ways = {
+        "gathered": (function(range(lanes)), type != "i16"),
+        "reversed": (function(range(lanes - 1, -1, -1)), False),
+        "stored": (function(range(lanes), zero), False),
+    }
+    for name, (text, is_one) in ways.items():
+        assert ("gathered_" in emit_jit(parse(text), "f")) == is_one, name
+        rng = np.random.default_rng(lanes)
+        arrays = [rng.integers(-99, 99, 40).astype(dtype), rng.integers(0, 40, lanes), np.zeros(lanes, dtype)]
+        arrays[1][2] = 1
+        (tmp_path / name).mkdir()
+        assert_as_interpreted(text, arrays, tmp_path / name, ways=3)

@@ -63,6 +63,8 @@ def numbers_of(name):
 
 def sources(stem, element, lanes):
     """The type of lanes that a function takes where it gives others, and their number."""
+    if stem == "gathered":
+        return "i64", lanes
     narrow = stem.partition("_")[2] if stem.startswith(CONVERSIONS) else element
     return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
 
@@ -99,6 +101,8 @@ def body(stem, element, lanes):
             return f"*found = {name}(&v, &w);"
         case "scaled":
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
+        case "gathered":
+            return f"*found = {name}(at + {lanes}, (const {source} *)(const void *)at);"
         case "looked":
             return f"*found = {name}(at + 128, &v);"
         case "dot":
@@ -191,6 +195,12 @@ def arguments(random, stem, element, lanes, n):
         most = 130 if element == "f32" else 1026
         at = random.integers(-most - 30, most, lanes).astype(integer).view(dtype)
         given = random.choice([1.0, 0.7071068, 1.4142135, 1.1, np.nan], lanes).astype(dtype)
+    if stem == "gathered":
+        which, given = (random.integers(0, lanes, lanes) for _ in "ab")
+        of = 8 // dtype.itemsize  # so many elements are as long as one of the numbers
+        chosen = random.integers(1, 99, (of + 1) * lanes).astype(dtype)
+        chosen[: of * lanes] = (which + (of - 1) * lanes).view(dtype)
+        at, given = chosen, given.astype(dtype)
     if stem == "looked_up":
         at, given = (random.integers(-128, 128, count, dtype) for count in (256, lanes))
     if stem.startswith("dot_"):
