@@ -259,5 +259,7 @@ PASSES: tuple[Pass, ...] = (
 )  # fmt: skip
 OURS = ("affdsl-optimize", "affdsl-relations", "raise-scf-to-affine")
 """The passes that mlir-opt does not have."""
+OF_SCRIPTS = ("transform-interpreter",)
+"""The passes that fail where no script stands in the module."""
 
 BY_NAME = {p.name: p for p in PASSES}

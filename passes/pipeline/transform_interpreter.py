@@ -43,7 +43,7 @@ def transform_interpreter(module: Module, *, entry_point: str = MAIN) -> Module:
     return _Run(module, script).result()
 
 
-_FUNCTIONS = "functions"
+_FUNCTIONS: Literal["functions"] = "functions"
 _Payload: TypeAlias = "tuple[Value, ...] | Literal['functions'] | None"
 """What a handle stands for: what operations define, all functions, or all of the program."""
 Read: TypeAlias = "Callable[[_Run, Sequence[str]], None]"
