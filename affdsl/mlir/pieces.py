@@ -14,6 +14,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import Mixed, mixed, unmixed
 from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type, VectorType
+from affdsl.later import pattern
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.flags import read_flags, write_flags
 from affdsl.mlir.form import Form
@@ -78,7 +79,7 @@ Spaced: TypeAlias = tuple[str, Piece]
 """A piece, and the space that is printed before it if it is there."""
 
 
-_WORD = re.compile(
+_WORD = pattern(
     r"""(?P<space>\s*)(?:
       (?P<open>\(\?) | (?P<close>\?\))
     | (?P<listed>[\[(](?:%\w+\*|mixed:\w+|\w+:affine)[\])])
