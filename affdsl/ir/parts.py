@@ -21,7 +21,7 @@ from affdsl.ir.verifier.types import reduction
 
 PARTS = 64
 """How many parts there are: as many threads may share the iterations."""
-IN_A_ROW = 1024
+IN_A_ROW = 4096
 """How many iterations a part takes in a row, where these hold no loop: they may read what lies side by side."""
 LONGEST_STEP = 1 << 32
 """The longest step of a loop whose iterations are taken in a row: so many parts of these fit into 64 bits."""
@@ -53,8 +53,8 @@ def in_parts(band: affine.Parallel) -> tuple[Op, ...]:
         r = parallel i = 0 to n reduce (maxs): x(i)
         ->
         parallel part = 0 to 64:
-            s = for first = 1024 * part to n step 65536, s = least:
-                    for i = first to min(n, first + 1024), s: s max x(i)
+            s = for first = 4096 * part to n step 262144, s = least:
+                    for i = first to min(n, first + 4096), s: s max x(i)
             parts[part] = s
         r = for part = 0 to 64, r = least: r max parts[part]
 

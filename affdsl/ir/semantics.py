@@ -144,13 +144,15 @@ def combine(kind: str, type: ScalarType) -> Function:
 def neutral(kind: str, type: ScalarType) -> Number:
     """The number that a reduction starts with, and gives for an empty band. For `assign` it is 0.
 
+    The kind is named as affine.parallel or as arith names it: "maxs" and "maxsi" are the same. KeyError for others.
+
     It changes no number with which it is combined, to the bit: a sum of nothing is -0.0, since 0.0 + -0.0 is 0.0.
     """
+    kind = REDUCTION_KINDS.get(kind, kind)
     if isinstance(type, FloatType):
-        starts = {"addf": -0.0, "mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}
-        return number_of(starts.get(kind, 0.0), type)
+        return number_of(_NEUTRAL_FLOATS[kind], type)
     low, high = _range(width(type), is_signed=True)
-    return wrap({"muli": 1, "andi": -1, "minu": -1, "maxs": low, "mins": high}.get(kind, 0), width(type))
+    return wrap({"maxsi": low, "minsi": high, **_NEUTRAL_INTEGERS}[kind], width(type))
 
 
 def _quotient(a: int, b: int) -> int:
@@ -347,6 +349,13 @@ REDUCTION_KINDS = {
     "maxs": "maxsi", "mins": "minsi", "maxu": "maxui", "minu": "minui",
 }  # fmt: skip
 """Which arith kind each reduction of affine.parallel applies."""
+
+_NEUTRAL_FLOATS = {
+    "addf": -0.0, "mulf": 1.0, "maximumf": -math.inf, "minimumf": math.inf, "assign": 0.0,
+}  # fmt: skip
+_NEUTRAL_INTEGERS = {
+    "addi": 0, "muli": 1, "andi": -1, "ori": 0, "xori": 0, "maxui": 0, "minui": -1, "assign": 0,
+}  # fmt: skip
 
 
 def _integer_binary(row: Callable[[int, int, int], int], w: int) -> Function:

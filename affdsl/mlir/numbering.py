@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.frozen import Frozen
+from affdsl.ir.attributes import OpaqueAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import arith, func, memref, scf
 from affdsl.ir.dialects import complex as complex_
@@ -105,10 +106,36 @@ _NAMES: Mapping[type[Op], str] = {
 }
 
 
+_NAMES_OF_KINDS: Mapping[str, str] = {
+    "memref.assume_alignment": "assume_align",
+    "memref.memory_space_cast": "memspacecast",
+    "tensor.collapse_shape": "collapsed",
+    "tensor.expand_shape": "expanded",
+    "tensor.extract": "extracted",
+    "tensor.extract_slice": "extracted_slice",
+    "tensor.generate": "generated",
+    "tensor.insert": "inserted",
+    "tensor.insert_slice": "inserted_slice",
+    "tensor.pad": "padded",
+    **{
+        f"{dialect}.{name}": name
+        for dialect, names in {
+            "tensor": "cast concat dim from_elements gather rank reshape scatter splat", "vector": "vscale",
+        }.items()
+        for name in names.split()
+    },
+}  # fmt: skip
+
+
 def _said(op: Op) -> str:
     """What a result is called by what it is; nothing where it is a number."""
-    if isinstance(op, arith.Constant):
-        return "cst" if isinstance(op.value, tuple) else constant_name(op.value, op.result.type)
+    match op:
+        case arith.Constant():
+            return "cst" if isinstance(op.value, tuple) else constant_name(op.value, op.result.type)
+        case Opaque(kind=kind, properties=(("dimension", OpaqueAttr(text=text)), *_)) if kind.startswith("gpu."):
+            return f"{kind[4:]}_{text.split()[-1].rstrip('>')}"
+        case Opaque(kind=kind):
+            return _NAMES_OF_KINDS.get(kind, "")
     return _NAMES.get(type(op), "")
 
 

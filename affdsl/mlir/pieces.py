@@ -14,7 +14,6 @@ from affdsl.ir.core import Op
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import Mixed, mixed, unmixed
 from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type, VectorType
-from affdsl.later import pattern
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.flags import read_flags, write_flags
 from affdsl.mlir.form import Form
@@ -79,7 +78,7 @@ Spaced: TypeAlias = tuple[str, Piece]
 """A piece, and the space that is printed before it if it is there."""
 
 
-_WORD = pattern(
+WORD = re.compile(
     r"""(?P<space>\s*)(?:
       (?P<open>\(\?) | (?P<close>\?\))
     | (?P<listed>[\[(](?:%\w+\*|mixed:\w+|\w+:affine)[\])])
@@ -96,7 +95,7 @@ _WORD = pattern(
 
 def pieces(form: Form, fields: Fields | None) -> tuple[Spaced, ...]:
     """The pieces of a form, with the fields of the operation's class if it has one."""
-    return tuple(_pieces(_WORD.finditer(form.text), form, fields))
+    return tuple(_pieces(WORD.finditer(form.text), form, fields))
 
 
 def _pieces(words: Iterator[re.Match[str]], form: Form, fields: Fields | None) -> Iterator[Spaced]:

@@ -28,6 +28,8 @@ _WITH_DIMS = (affine.For, affine.Parallel, affine.Apply)
 
 Writer: TypeAlias = "Callable[[Printer, Any], str | Iterator[Block]]"
 """Gives an operation's text less its results; or prints lines and yields its blocks to be printed between them."""
+OpaqueWriter: TypeAlias = "Callable[[Printer, Opaque], Iterator[Block] | None]"
+"""Prints lines and yields blocks to be printed between them; None if only the generic form can say all of it."""
 
 
 class Spelling(Frozen):
@@ -67,8 +69,10 @@ class Printer:
         locations: bool = False,
         spelling: Spelling = TODAY,
         names: Mapping[Value, str] | None = None,
+        opaque: Mapping[str, OpaqueWriter] | None = None,
     ) -> None:
         self._writers = spelling.writers(writers)
+        self._opaque = {} if opaque is None else opaque
         self._spelling = spelling
         self.names = Names(given=names)
         self.depth = 0
@@ -111,6 +115,8 @@ class Printer:
             self._note(op)
         writer = self._writers.get(type(op))
         if self._generic or isinstance(op, Opaque):
+            if isinstance(op, Opaque) and not self._generic and (of_kind := self._opaque.get(op.kind)) is not None:
+                return of_kind(self, op) or self._generic_op(op)
             return self._generic_op(op)
         if writer is None:
             raise TypeError(f"no MLIR text is known for the operation {type(op).__name__} ({op_name(op)})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
-from affdsl.mlir import custom, irregular
+from affdsl.mlir import custom, irregular, kept
 from affdsl.mlir.known_versions import LAST, Version
 from affdsl.mlir.numbering import numbered as names_by_number
 from affdsl.mlir.printer import Printer, Writer
@@ -58,5 +58,6 @@ def print_op(
         locations=locations,
         spelling=spelling(version),
         names=names_by_number(op) if numbered else None,
+        opaque={**kept.OPAQUE_WRITERS, **irregular.OPAQUE_WRITERS} if version == LAST else irregular.OPAQUE_WRITERS,
     )
     return printer.print(op)

@@ -339,7 +339,8 @@ class Schedule(ShownAsText, Generic[P, R]):
 
         What is summed up in an element of an array is carried as a value first, as by `scalar_replace`. Where MLIR has
         no reduction for a band, as for the greatest of integers or the place of an extreme, the band is a loop around
-        this one, over 64 parts of its iterations.
+        this one, over 64 parts of its iterations. Where something sees what is combined so far, as a prefix sum, there
+        are two such bands: one combines the parts, and one goes through them again.
 
         Parameters
         ----------

@@ -17,6 +17,7 @@ import importlib
 import importlib.util
 import os
 import subprocess
+import sys
 import tempfile
 import types
 from collections.abc import Iterator, Sequence
@@ -35,7 +36,13 @@ from benchmarks.reductions import LOOPS, ROWS
 WANTED, BEHIND = 1.3, 0.9
 LONGEST = {1: 100_000, 2: 1 << 20}
 """How long arrays are on so many threads: in a cache, or such that two threads have something to do."""
-SECONDS, QUICK_SECONDS = 1.0, 0.2
+SECONDS, QUICK_SECONDS = 2.0, 0.5
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "2", "GOMP_SPINCOUNT": "20000", "KMP_BLOCKTIME": "1", "OPENBLAS_THREAD_TIMEOUT": "20",
+}  # fmt: skip
+"""Threads of the libraries of OpenMP, and of NumPy's BLAS, wait awake for about a millisecond: by default longer."""
+PAUSE = 0.003
+"""Seconds before each call on threads: by then all those sleep that the call before has woken."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,8 @@ def measured(idiom: Idiom, threads: int, seconds: float) -> Result:
                 wrong.append(name)
         assert "ours" not in wrong, f"{idiom.name}: what optimize() made computes something else than NumPy"
         right = {name: call for name, call in calls.items() if name not in wrong}
-        taken = in_turns(right, arguments, given, seconds, clock=perf_counter)
+        pause = PAUSE if threads > 1 else 0.0
+        taken = in_turns(right, arguments, given, seconds, clock=perf_counter, pause=pause)
     times = {name: 1e6 * sorted(each)[len(each) // 10] for name, each in taken.items()}
     best = min((name for name in times if name != "ours"), key=lambda name: times[name])
     return Result(idiom, threads, times, tuple(wrong), best, times[best] / times["ours"])
@@ -115,7 +123,9 @@ def main(words: Sequence[str] | None = None) -> None:
     for name in line.names:
         if name not in {row.name for row in ROWS}:
             parser.error(f"there is no row {name!r}; they are {', '.join(row.name for row in ROWS)}")
-    os.environ |= {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}  # libraries of OpenMP that spin meet others
+    if not ENVIRONMENT.items() <= os.environ.items():  # libraries read it when they are loaded, as NumPy's is by now
+        module = [sys.executable, "-m", "benchmarks.reductions", *(sys.argv[1:] if words is None else words)]
+        os.execve(sys.executable, module, os.environ | ENVIRONMENT)
     print(f"{'microseconds of ours, of the best peer, and its time over ours':48}{'ours':>10}{'peer':>10}{'ratio':>8}")
     found = []
     for threads in (1, 2) if line.threads is None else (line.threads,):

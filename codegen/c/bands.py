@@ -14,7 +14,7 @@ from affdsl.codegen.c.loops import only_forward
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.plan import effects, is_small
 from affdsl.codegen.c.types import is_memref, number_type, scalar, suffix, value_type
-from affdsl.codegen.c.work import enough, is_uneven
+from affdsl.codegen.c.work import are_parts, enough, is_uneven
 from affdsl.errors import UnsupportedError
 from affdsl.ir import semantics
 from affdsl.ir.core import Op
@@ -58,8 +58,9 @@ def affine_band(c: Context, op: affine.Parallel) -> None:
     if shared:
         depth = _shared_loops(op)
         collapse = f" collapse({depth})" if depth > 1 else ""
-        uneven = " schedule(dynamic)" if not op.results and is_uneven(op) else ""
-        clauses = f"{collapse}{uneven}{enough(c, op)}{_told(c)}{_clauses(c, op.reductions, types, names)}"
+        order = " schedule(static, 1)" if are_parts(op) else ""
+        order = " schedule(dynamic)" if not op.results and is_uneven(op) else order
+        clauses = f"{collapse}{order}{enough(c, op)}{_told(c)}{_clauses(c, op.reductions, types, names)}"
         c.unit.has_threads = True
         c.lines.directive(f"#pragma omp parallel for{clauses}")
     for iv, lows, highs, (low, high), step in zip(op.ivs, op.lower, op.upper, loops, op.steps, strict=True):

@@ -195,6 +195,10 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
     if kind in _WRAPPING:
         bits = width(element)
         unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes)
+        doubled = _doubled(c, op) if kind == "muli" and bits > NARROW else None
+        if doubled is not None:
+            value, times = doubled
+            return cast(type_name(c, op.result), infix("<<", cast(unsigned, whole(c, value)), number(times)))
         left, right = (cast(unsigned, whole(c, v)) for v in (op.left, op.right))
         return cast(type_name(c, op.result), infix(OPERATORS[kind], left, right))
     if kind in OPERATORS:
@@ -251,6 +255,15 @@ def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:
     lanes, bits = prod(_vector(op.result).shape), width_of(lane_kind(c, op.result))
     integers(c, f"u{bits}", lanes)
     return _helped(c, "scaled", op.result, power.factor, address(c, f"i{bits}", power.exponent))
+
+
+def _doubled(c: Context, op: arith.Binary) -> tuple[Value, int] | None:
+    """A vector and how often a product with a known number doubles it: products of long lanes take several steps."""
+    for value, other in ((op.left, op.right), (op.right, op.left)):
+        times = c.values.splats.get(other)
+        if times is not None and isinstance(times.number, int) and times.number > 1 and times.number.bit_count() == 1:
+            return value, times.number.bit_length() - 1
+    return None
 
 
 def _shifted(c: Context, op: arith.Binary) -> Code | None:

@@ -12,6 +12,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf, vector
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
+from affdsl.ir.parts import PARTS
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 
@@ -113,6 +114,15 @@ def is_uneven(op: affine.Parallel) -> bool:
         if not any(moving.intersection(low.values()) for low in tiles):
             return True
     return False
+
+
+def are_parts(op: affine.Parallel) -> bool:
+    """Whether a band is the one loop over parts of iterations, of which the last ones have fewer, or none.
+
+    Threads take such parts in turns, so that all have as many of those that have some.
+    """
+    (lower, *others), (upper, *_) = op.lower, op.upper
+    return not others and lower == (Affine(),) and upper == (Affine.of(PARTS),) and op.steps == (1,)
 
 
 def _in_bounds(op: affine.For) -> set[Value]:

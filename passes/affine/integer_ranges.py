@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, scf, vector
@@ -95,6 +96,8 @@ class IntegerRanges:
                 if rule is None or (element_of(left.type) == IntegerType(1) and rule is not _least_unsigned):
                     return None  # true is -1, which is held as 1
                 return rule(of(left), of(right))
+            case arith.Compare(kind="cmpi", predicate=predicate, left=left, right=right):
+                return _compared(predicate, of(left), of(right)) if left.type != IntegerType(1) else None
             case arith.Select(if_true=yes, if_false=no):
                 return _around(of(yes), of(no))
             case arith.Cast(kind="extsi" | "trunci" | "index_cast", operand=operand):
@@ -151,6 +154,20 @@ def _around(*ranges: Range) -> Range:
     return between(low, None if None in highs else max(high for high in highs if high is not None))
 
 
+_HOLDS = {"eq": (0,), "ne": (-1, 1), "lt": (-1,), "le": (-1, 0), "gt": (1,), "ge": (0, 1)}
+"""The signs of left - right for which a comparison holds."""
+
+
+def _compared(predicate: str, a: Range, b: Range) -> Range | None:
+    """1 or 0 where all numbers of two ranges compare alike."""
+    if predicate[0] == "u" and not (a.low is not None and a.low >= 0 and b.low is not None and b.low >= 0):
+        return None
+    by = a + b.scaled(-1)
+    signs = {-1: by.low is None or by.low < 0, 0: 0 in by, 1: by.high is None or by.high > 0}
+    found = {sign in _HOLDS[predicate[-2:]] for sign, may_be in signs.items() if may_be}
+    return point(int(found.pop())) if len(found) == 1 else None
+
+
 def _unsigned(found: Range, type: Type) -> Range | None:
     element = element_of(type)
     assert isinstance(element, IndexType | IntegerType), "only integers are extended"
@@ -166,11 +183,16 @@ def _or(a: Range, b: Range) -> Range | None:
     return between(0, (1 << max(a.high, b.high).bit_length()) - 1)
 
 
-def _quotient(a: Range, b: Range) -> Range | None:
-    """A quotient by what is positive lies between 0 and the dividend."""
+def _quotient(a: Range, b: Range, *, down: bool = False) -> Range | None:
+    """A quotient by what is positive, rounded to zero or `down`: no end of it is beyond those of its operands."""
     if a.low is None or a.high is None or b.low is None or b.low < 1:
         return None
-    return between(min(a.low, 0), max(a.high, 0))
+    found = [
+        x // y if down or x >= 0 else -(-x // y) for x in (a.low, a.high) for y in (b.low, b.high) if y is not None
+    ]
+    if b.high is None:
+        found += [x // (abs(x) + 1) if down else 0 for x in (a.low, a.high)]
+    return between(min(found), max(found))
 
 
 def _remainder(a: Range, b: Range) -> Range | None:
@@ -224,7 +246,7 @@ _BINARY: dict[str, Callable[[Range, Range], Range | None]] = {
     "ori": _or,
     "xori": _or,
     "divsi": _quotient,
-    "floordivsi": _quotient,
+    "floordivsi": partial(_quotient, down=True),
     "divui": _natural(_quotient),
     "remsi": _remainder,
     "remui": _natural(_remainder),

@@ -61,20 +61,23 @@ class Chains:
         self.makers = of.scope.makers
         self.order = of.order
 
-    def between(self, start: Value, end: Value, after: int, last: tuple[Op, str]) -> Chain | None:
+    def between(
+        self, start: Value, end: Value, after: int, last: tuple[Op, str], within: Set[Op] | None = None
+    ) -> Chain | None:
         """How end is start, combined by steps of one kind with what does not depend on start.
 
-        Nothing but the chain, and the last operation at one place, uses start or what lies between. Everything
-        between comes `after` a place in the text.
+        Nothing but the chain, and the last operation at one place, uses start or what lies between; where `within` is
+        given, none of these operations does. Everything between comes `after` a place in the text.
         """
-        if self._leads_elsewhere(start, last[0]):
+        if within is None and self._leads_elsewhere(start, last[0]):
             return None
         found = _Search(self, start, after).to(end, 0)
         if found is None or len(found.kinds) > 1:
             return None
         found = found.also((end, *last))
-        if any(Counter(self.users[value]) != uses for value, uses in _counted(found).items()):
-            return None
+        for value, uses in _counted(found).items():
+            if Counter(op for op in self.users[value] if within is None or op in within) != uses:
+                return None
         return found
 
     def may_start(self, end: Value) -> Set[Value]:

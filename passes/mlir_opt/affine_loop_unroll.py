@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk
+from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.passes.affine.arithmetic import MOST
 from affdsl.passes.mlir_opt.function_like import on_function
 from affdsl.passes.transforms.loops.pieces import split_body
@@ -70,7 +70,8 @@ def affine_loop_unroll(
         raise AffdslError(f"'unroll-factor' should be greater than 0, or -1 for all iterations; got {unroll_factor}")
 
     def unrolled_once(func: Func, full: Callable[[affine.For], bool]) -> Func:
-        unroller = Unroller(func)
+        constants: list[Op] = []
+        unroller = Unroller(func, constants=constants)
 
         def rule(loop: affine.For) -> Made | None:
             number = constant_trips(loop)
@@ -80,7 +81,8 @@ def affine_loop_unroll(
                 return unroller.fully(loop, number) if number else None
             return unroller.by_factor(loop, unroll_factor, number, cleanup_unroll=cleanup_unroll, one_upper=True)
 
-        return _each(func, full, rule)
+        made = _each(func, full, rule)
+        return with_fields(made, body=(*reversed(constants), *made.body)) if constants else made
 
     def of_function(func: Func) -> Func:
         if unroll_factor == -1 and unroll_full_threshold != 1:

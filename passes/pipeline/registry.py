@@ -168,6 +168,8 @@ PASSES: tuple[Pass, ...] = (
           Option("op-pipelines", "list", (), "What is done to operations of some kind", fixed=True),
           Option("inlining-threshold", "uint", 4294967295, "The largest function that is copied", fixed=True),
           Option("max-iterations", "uint", 4, "How often functions that call each other are looked at", fixed=True))),
+    Pass("int-range-optimizations", "ArithIntRangeOpts", "any",
+         "Fold what the ranges of integers decide", _in("cleanup.int_range_optimizations")),
     Pass("loop-invariant-code-motion", "LoopInvariantCodeMotion", "any",
          "Compute before loops of any kind what they do not change, if it cannot fail",
          _in("mlir_opt.loop_invariant_code_motion")),

@@ -9,17 +9,19 @@ from typing import TypeVar
 from affdsl.errors import InternalError
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import map_blocks, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.passes.simplify.context import Context, Definition
 from affdsl.passes.simplify.ranges import Range, between, point
+from affdsl.passes.simplify.stated import stated
 
 OpT = TypeVar("OpT", bound=Op)
 Rule = Callable[[Op, Context], Op | Iterable[Op] | None]
 MOST_REWRITES = 1000
 """Of one operation and what stands in its place: loops that run once may be many inside each other."""
-_DEFINING = (affine.Apply, affine.Min, affine.Max, affine.DelinearizeIndex, arith.Constant, memref.Dim)
+_DEFINING = (affine.Apply, affine.Min, affine.Max, affine.DelinearizeIndex, arith.Constant, memref.Dim, Opaque)
 """The operations of which it is known what they say of their values."""
 
 
@@ -208,18 +210,23 @@ def _defined(op: Op, context: Context) -> dict[Value, Definition]:
             return {d: _digit(d, radix) for d, radix in zip(digits, op.radices[-len(digits) :], strict=True)}
         case memref.Dim(result=result):
             return {result: _size(op, context)}
+        case Opaque(results=(result,)) if result.type == INDEX and (where := stated(op)) is not None:
+            return {result: Definition(tuple(_inside_of(result, where)), where)}
         case _:
             return {}
+
+
+def _inside_of(value: Value, where: Range) -> Iterator[Constraint]:
+    if where.low is not None:
+        yield Constraint(value - where.low)
+    if where.high is not None:
+        yield Constraint(where.high - value)
 
 
 def _chosen(result: Value, facts: list[Constraint], where: Range) -> dict[Value, Definition]:
     if len(facts) == 1:
         return {result: Definition((Constraint(facts[0].expr, equality=True),), where)}
-    if where.low is not None:
-        facts.append(Constraint(result - where.low))
-    if where.high is not None:
-        facts.append(Constraint(where.high - result))
-    return {result: Definition(tuple(facts), where)}
+    return {result: Definition((*facts, *_inside_of(result, where)), where)}
 
 
 def _least(ranges: Sequence[Range]) -> Range:

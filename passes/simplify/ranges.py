@@ -147,8 +147,10 @@ def range_of(expr: Affine, of: RangeOf, done: dict[Atom, Range] | None = None) -
     for atom, c in expr.terms:
         result += _of_atom(atom, of, known).scaled(c)
         floors += isinstance(atom, FloorDiv) and isinstance(atom.divisor, int)
-    if floors and len(expr.terms) > 1 and expr.weight <= _HEAVIEST_SUM:
-        result = result.both(_relaxed_range(expr, of, known))
+    if len(expr.terms) > 1 and expr.weight <= _HEAVIEST_SUM:
+        if floors:
+            result = result.both(_relaxed_range(expr, of, known))
+        result = result.both(_with_remainders(expr, of, known))
     return result
 
 
@@ -172,6 +174,22 @@ def _of_atom(atom: Atom, of: RangeOf, done: dict[Atom, Range]) -> Range:
                     result *= _of_atom(factor, of, done)
         done[atom] = result
     return result
+
+
+def _with_remainders(expr: Affine, of: RangeOf, done: dict[Atom, Range]) -> Range:
+    """Where expr can lie, if x - (x floordiv s) * s in it is taken for x mod s, which is at least 0 and below s."""
+    for atom, c in expr.terms:
+        for quotient in atom.factors if isinstance(atom, Product) and c < 0 else ():
+            if not isinstance(quotient, FloorDiv) or isinstance(quotient.divisor, int):
+                continue
+            rest = expr - Affine(((atom, c),)) + quotient.dividend * c
+            if quotient.divisor * quotient != Affine(((atom, 1),)) or rest.weight >= expr.weight:
+                continue
+            divisor = range_of(quotient.divisor, of, done)
+            if divisor.low is not None and divisor.low > 0:
+                remainder = between(0, None if divisor.high is None else divisor.high - 1)
+                return range_of(rest, of, done) + remainder.scaled(-c)
+    return ANY
 
 
 class _Relaxed:

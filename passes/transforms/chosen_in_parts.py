@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
@@ -15,7 +15,7 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType, ScalarType
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.reduction import Reductions
-from affdsl.passes.transforms.loops.nests import instead, replaced
+from affdsl.passes.transforms.loops.nests import instead, replaced, with_arrays_outside
 from affdsl.passes.transforms.vectorize.branches import without_branches
 from affdsl.passes.transforms.vectorize.choices import Choice, better, choices, selects_of
 from affdsl.passes.transforms.vectorize.loads import loaded_once
@@ -48,8 +48,8 @@ def chosen_in_parts(
         b, p = for i = 0 to n, b = x[0], p = 0: { c = x[i] > b; yield select(c, x[i], b), select(c, i, p) }
         ->
         parallel part = 0 to 64:
-            b, p, at = for row = 1024 * part to n step 65536, b = x[0], p = 0, at = never:
-                           for i = row to min(n, row + 1024): { the same, and at = select(c, i, at) }
+            b, p, at = for row = 4096 * part to n step 262144, b = x[0], p = 0, at = never:
+                           for i = row to min(n, row + 4096): { the same, and at = select(c, i, at) }
             bs[part], ps[part], ats[part] = b, p, at
         b, p, at = for part = 0 to 64, b = x[0], p = 0, at = never: the better one; of equal ones, the earlier one
 
@@ -70,13 +70,7 @@ def chosen_in_parts(
     own = _own(plain, Dependences(function, module), reassociate=reassociate)
     if own is None:
         return None
-    made = _in_parts(plain, own)
-    if any(isinstance(op, affine.Parallel | scf.Parallel) and plain in walk(op) for op in walk(function)):
-        return replaced(function, plain, *made)
-    # LLVM gives what is allocated in a loop around back when the function ends, and not before.
-    arrays = tuple(op for op in made if isinstance(op, memref.Alloca))
-    function = replaced(function, plain, *(op for op in made if not isinstance(op, memref.Alloca)))
-    return with_fields(function, body=(*arrays, *function.body))
+    return with_arrays_outside(function, plain, _in_parts(plain, own))
 
 
 def _own(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> list[Own] | None:

@@ -19,6 +19,7 @@ from affdsl.passes.analysis.dependence import Dependence, Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops
 from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.analysis.reduction import DECLARED, Reduction
+from affdsl.passes.analysis.stride import strides
 from affdsl.passes.analysis.summary import Summaries
 from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.order import Violation, is_barrier, new_order, substituted, text_time
@@ -31,6 +32,7 @@ from affdsl.passes.transforms.interchange import reordered
 from affdsl.passes.transforms.loops.nests import band_of, instead
 from affdsl.passes.transforms.private_copies import in_private_copies, needs_reassociation, updated_of
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
+from affdsl.passes.transforms.scanned_in_parts import scanned_in_parts, scans_of
 from affdsl.passes.transforms.skew import skew
 
 MOST_NEAR = 4
@@ -69,8 +71,9 @@ def parallelize(
 
     What the loop carries is combined by the band, where affine.parallel has a reduction for it. The least and the
     greatest of integers, for which it has none, and others are combined by parts of the iterations (see `ir/parts.py`);
-    and so is what the loop chooses among its iterations, as the place of an extreme (see `chosen_in_parts.py`). What it
-    sums up or chooses in memory is carried in values first, as by scalar_replace.
+    and so is what the loop chooses among its iterations, as the place of an extreme (see `chosen_in_parts.py`). Of what
+    it combines while something sees it, as a prefix sum, parts are combined first, and then gone through again (see
+    `scanned_in_parts.py`). What it does so in memory is carried in values first, as by scalar_replace.
 
     Refuses if an iteration may depend on another one.
 
@@ -116,8 +119,8 @@ def parallelize(
     why = obstacle(verdict)
     if why is not None:
         require_to_end(verdict.loop, function, what)
-        made = _chosen(function, verdict, module, reassociate=reassociate) or _as_values_first(
-            function, verdict, module, reassociate=reassociate
+        made = _handed(function, verdict, module, what, reassociate=reassociate) or _as_values_first(
+            dependences, verdict, module, what, reassociate=reassociate
         )
         if made is not None:
             return made
@@ -147,8 +150,13 @@ def _in_copies(
     return in_private_copies(function, loop, updated, copies)
 
 
-def _chosen(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
-    """The function with a loop in parallel that chooses among its iterations; None where more is in the way."""
+def _handed(
+    function: Func, verdict: Parallelism, module: Module | None, what: str, *, reassociate: bool
+) -> Func | None:
+    """The function with a loop in parallel that hands on what it chooses, or has combined; None if more is in the way.
+
+    Raises IllegalTransform where a sum would be rounded in another way, which is not allowed.
+    """
     loop = verdict.loop
     if not isinstance(loop, affine.For) or not loop.results or verdict.prevented_by or verdict.privatized:
         return None
@@ -158,26 +166,42 @@ def _chosen(function: Func, verdict: Parallelism, module: Module | None, *, reas
     handed = [v for v, end in zip(loop.carried, last.values, strict=True) if v is not end and v not in combined]
     if None in combined or len(verdict.reasons) != len(handed):  # a barrier is one reason more
         return None
-    return chosen_in_parts(function, loop, module, reassociate=reassociate)
+    made = chosen_in_parts(function, loop, module, reassociate=reassociate)
+    scans = None if made is not None else scans_of(function, loop, module)
+    if scans is None:
+        return made
+    if scans.needs_reassociation and not reassociate:
+        reason = f"in parts of the iterations of {shown(loop.iv)} its sums and products are rounded in another way"
+        raise refusal(loop, what, reason, Proposal(options=(("reassociate", True),)))
+    return scanned_in_parts(function, loop, scans)
 
 
-def _as_values_first(function: Func, verdict: Parallelism, module: Module | None, *, reassociate: bool) -> Func | None:
+def _as_values_first(
+    dependences: Dependences, verdict: Parallelism, module: Module | None, what: str, *, reassociate: bool
+) -> Func | None:
     """The function with a loop in parallel after what it sums up, or chooses, in memory is carried in values.
 
-    None where that does not help: it is tried where nothing is in the way but sums, and variables of the function.
+    None where that does not help: it is tried where nothing is in the way but what is done to elements that stay the
+    same in all iterations. Raises IllegalTransform as `_handed` does.
     """
-    loop = verdict.loop
+    loop, function, scope = verdict.loop, dependences.accesses.function, dependences.accesses.scope
     in_memory = [each for each in verdict.reductions if each.value is None]
-    variables = all(d.source.buffer.rank == 0 and d.sink.buffer.rank == 0 for d in verdict.prevented_by)
+    in_the_way = [access for each in verdict.prevented_by for access in (each.source, each.sink)]
+    stay = all(strides(access, scope)[verdict.iv].motion == "invariant" for access in in_the_way)
     rounds = any(each.needs_reassociation for each in in_memory) and not reassociate
-    if not isinstance(loop, affine.For) or rounds or not variables or not (in_memory or verdict.prevented_by):
+    if not isinstance(loop, affine.For) or rounds or not stay or not (in_memory or in_the_way):
         return None
+    again, carried, around = None, function, module
     with suppress(IllegalTransform):
         carried = scalar_replace(function, loop.iv, module=module)
         around = None if module is None else instead(module, function, carried)
         again = of_loop(Dependences(carried, around), loop.iv)
-        if again is not None and not any(each.value is None for each in again.reductions) and not again.prevented_by:
-            return parallelize(carried, loop.iv, module=around, reassociate=reassociate)
+    if again is None or any(each.value is None for each in again.reductions) or again.prevented_by:
+        return None
+    if obstacle(again) is not None:
+        return _handed(carried, again, around, what, reassociate=reassociate)
+    with suppress(IllegalTransform):
+        return parallelize(carried, loop.iv, module=around, reassociate=reassociate)
     return None
 
 

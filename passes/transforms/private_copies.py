@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir import layouts
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func, Module
@@ -13,7 +14,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.parts import neutral
 from affdsl.ir.traverse import map_blocks, users, walk, with_fields
-from affdsl.ir.types import INDEX, ElementType, FloatType, IntegerType, MemRefType
+from affdsl.ir.types import INDEX, ElementType, FloatType, IntegerType, MemRefType, StridedLayout
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.combining import COMBINERS
 from affdsl.passes.analysis.dependence import Dependences
@@ -22,8 +23,8 @@ from affdsl.passes.analysis.reduction import ROUNDED
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.transforms.loops.nests import replaced
 
-LINES = 1024
-"""How many bits two lines of the cache have."""
+PAGE = 4096 * 8
+"""How many bits a page of memory has: processors load what lies near an element ahead, but of its page alone."""
 IN_A_ROW = 8192
 """How many iterations a part takes in a row: they may read what lies side by side."""
 DEEPEST = 6
@@ -100,22 +101,23 @@ def in_private_copies(function: Func, loop: affine.For, updated: Updated, parts:
         for row = 8192 * part to n step 8192 * parts: for i = row to min(n, row + 8192): copies[part, x[i]] += 1
     for part, for k: h[k] += copies[part, k]
 
-    Copies of one dimension take whole lines of the cache, two at a time, as processors load them: two threads that
-    update elements in one line would wait for each other.
+    Copies of one dimension take whole pages: in one page, what a processor loads ahead for one thread would be taken
+    from another, again and again.
     """
     at, hint = loop.location, loop.iv.hint
     type = updated.array.type
     assert isinstance(type, MemRefType)
-    shape = _in_lines(updated.shape, type.element)
+    shape = _in_pages(updated.shape, type.element)
     sizes = [Value(INDEX) for e in shape if not e.is_constant]
     dims = tuple(e.constant if e.is_constant else None for e in shape)
     copies = Value(MemRefType((parts, *dims), type.element), f"{updated.array.hint or 'array'}_copies", at)
     made: list[Op] = [
         affine.Apply(v, e, location=at) for v, e in zip(sizes, (e for e in shape if not e.is_constant), strict=True)
     ]
-    made.append(memref.Alloc(copies, tuple(sizes), location=at))
+    made.append(memref.Alloc(copies, tuple(sizes), PAGE // 8, location=at))
     part, row = Value(INDEX, f"{hint}_part", at), Value(INDEX, f"{hint}_row", at)
-    inner = with_fields(_onto(loop, updated, copies, part), lower=(Affine.of(row),), written=None, attributes=())
+    own = _own_copy(copies, part, sizes)
+    inner = with_fields(_onto(loop, updated, own.result), lower=(Affine.of(row),), written=None, attributes=())
     step = loop.step * IN_A_ROW
     inner = with_fields(inner, upper=(*loop.upper, row + step))
     starts = tuple(low + part * step for low in loop.lower)
@@ -125,7 +127,7 @@ def in_private_copies(function: Func, loop: affine.For, updated: Updated, parts:
     def filled(index: Sequence[Affine]) -> list[Op]:
         return [affine.Store(nothing.result, copies, (Affine.of(part), *index), location=at)]
 
-    body = (nothing, _over(updated.shape, filled, at, "k"), rows)
+    body = (nothing, _over(updated.shape, filled, at, "k"), own, rows)
     bounds = ((Affine(),),), ((Affine.of(parts),),), (1,)
     made.append(affine.Parallel((part,), *bounds, body, location=at, attributes=loop.attributes))
     each = Value(INDEX, part.hint, at)
@@ -145,12 +147,12 @@ def in_private_copies(function: Func, loop: affine.For, updated: Updated, parts:
     return replaced(function, loop, *made)
 
 
-def _in_lines(shape: Sequence[Affine], element: ElementType) -> tuple[Affine, ...]:
-    """How long a copy is in memory: that of one dimension so that no other one is in the same lines."""
+def _in_pages(shape: Sequence[Affine], element: ElementType) -> tuple[Affine, ...]:
+    """How long a copy is in memory: that of one dimension so that no other one is in the same pages."""
     (last, *_), bits = shape, width_of(element)
-    if len(shape) > 1 or not bits or bits > LINES or LINES % bits:
+    if len(shape) > 1 or not bits or bits > PAGE or PAGE % bits:
         return tuple(shape)
-    elements = LINES // bits
+    elements = PAGE // bits
     return (last.ceildiv(elements) * elements,)
 
 
@@ -167,7 +169,22 @@ def _over(
     return loop
 
 
-def _onto(loop: affine.For, updated: Updated, copies: Value, part: Value) -> affine.For:
+def _own_copy(copies: Value, part: Value, sizes: Sequence[Value]) -> memref.SubView:
+    """The copy of a part: where it begins is computed once, and not for each element."""
+    type = copies.type
+    assert isinstance(type, MemRefType)
+    whole, rank = layouts.strided(type), len(type.shape)
+    assert whole is not None, "what is allocated has strides"
+    offsets: tuple[int | None, ...] = (None, *(0,) * (rank - 1))
+    steps = (1,) * rank
+    of = layouts.subview(whole, offsets, steps)
+    made = MemRefType(type.shape[1:], type.element, StridedLayout(of.strides[1:], of.offset))
+    own = Value(made, copies.hint.removesuffix("copies") + "copy", copies.location)
+    shape = (1, *type.shape[1:])
+    return memref.SubView(own, copies, (part,), tuple(sizes), (), offsets, shape, steps, location=copies.location)
+
+
+def _onto(loop: affine.For, updated: Updated, own: Value) -> affine.For:
     """The loop with the updates of a part's copy."""
 
     def block(ops: tuple[Op, ...]) -> tuple[Op, ...]:
@@ -176,10 +193,10 @@ def _onto(loop: affine.For, updated: Updated, copies: Value, part: Value) -> aff
     def one(op: Op) -> Op:
         if op not in updated.accesses:
             return map_blocks(op, block) if any(True for _ in op.blocks()) else op
-        if isinstance(op, affine.Load | affine.Store):
-            return with_fields(op, memref=copies, index=(Affine.of(part), *op.index), written=None)
-        assert isinstance(op, memref.Load | memref.Store)
-        return with_fields(op, memref=copies, indices=(part, *op.indices))
+        assert isinstance(op, affine.Load | affine.Store | memref.Load | memref.Store)
+        return (
+            with_fields(op, memref=own, written=None) if isinstance(op, affine.Access) else with_fields(op, memref=own)
+        )
 
     made = map_blocks(loop, block)
     assert isinstance(made, affine.For)

@@ -36,6 +36,24 @@ def test_all_names_are_those_of_mlir_opt() -> None:
         assert names(text) == names(other)
 
 
+def test_results_of_other_dialects_say_what_they_are() -> None:
+    text = """func.func @f(%t: tensor<4x?xf32>, %i: index, %x: f32) -> tensor<?x4xf32> {
+      %c1 = arith.constant 1 : index
+      %d = tensor.dim %t, %c1 : tensor<4x?xf32>
+      %e = tensor.extract %t[%i, %i] : tensor<4x?xf32>
+      %u = tensor.insert %e into %t[%i, %c1] : tensor<4x?xf32>
+      %c = tensor.cast %u : tensor<4x?xf32> to tensor<?x?xf32>
+      %s = tensor.extract_slice %c[0, %i] [4, %d] [1, 1] : tensor<?x?xf32> to tensor<4x?xf32>
+      %k = tensor.collapse_shape %s [[0, 1]] : tensor<4x?xf32> into tensor<?xf32>
+      %o = tensor.expand_shape %k [[0, 1]] output_shape [%d, 4] : tensor<?xf32> into tensor<?x4xf32>
+      %a = gpu.thread_id x
+      %b = gpu.block_dim y upper_bound 8
+      %g = index.add %a, %b
+      return %o : tensor<?x4xf32>
+    }"""
+    assert print_op(parse(text), numbered=True) == oracles.mlir_opt(text).rstrip()
+
+
 def test_it_is_read_back_and_means_the_same() -> None:
     for case in CASES[::4]:
         text = case.kernel.mlir(numbered=True)

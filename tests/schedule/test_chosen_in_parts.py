@@ -9,7 +9,7 @@ from tests.loops.ways import lowered
 from tests.schedule.kernels import replayed
 
 N, M = af.symbols("N M")
-ROW = 1024
+ROW = 4096
 """How many iterations a part takes in a row, of 64 parts that take turns."""
 
 

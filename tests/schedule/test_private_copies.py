@@ -28,7 +28,7 @@ def in_pairs(x: af.i64[N], h: af.i64[M, 3]):
 @af.kernel
 def greatest_of_each(x: af.i64[N], h: af.i64[M]):
     with af.for_(N) as i:
-        h[x[i]] = af.max(h[x[i]], af.i64(i))
+        h[x[i]] = af.max(h[x[i]], af.i64(i) - 60)
 
 
 @pytest.mark.parametrize("kernel", [tally, in_pairs, greatest_of_each], ids=lambda kernel: kernel.name)

@@ -162,7 +162,7 @@ def dim(op: memref.Dim, context: Context) -> Iterator[str]:
     """A memref, and the number of one of its dimensions."""
     yield from types.any_memref(op.memref)
     yield from must_have(INDEX, op.index, op.result)
-    axis = context.positions.constants.get(op.index)
+    axis = context.positions.constants.get(op.index) if context.runs else None
     if axis is not None and isinstance(op.memref.type, MemRefType) and not 0 <= axis < op.memref.type.rank:
         yield f"{shown(op.memref)} has {op.memref.type.rank} dimensions, and none with the number {axis}"
 

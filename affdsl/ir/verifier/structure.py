@@ -50,7 +50,7 @@ def _module(module: func.Module, defined: set[Value]) -> Iterator[str]:
             symbols[name] = op
     functions = {name: found for name, op in symbols.items() if (found := _function_of(op)) is not None}
     buffers = {name: op for name, op in symbols.items() if isinstance(op, memref.Global)}
-    around = _Walk(Context(Positions(), functions, buffers), defined)
+    around = _Walk(Context(Positions(), functions, buffers, runs=False), defined)
     around.anywhere([op for op in module.body if not isinstance(op, func.Func | func.Module)])
     for op in module.body:
         match op:
@@ -223,8 +223,9 @@ class _Walk:
 # Where this differs from mlir-opt 22.
 #
 # Stricter: a step must be positive (mlir-opt takes 0), and so must a constant divisor; memref.dim names a dimension
-# that exists; a reduction gives a scalar; a divisor or factor of affine.apply is a symbol; affine.dma_start and
-# affine.dma_wait have a subscript for each dimension, and what is copied keeps the type of its elements.
+# that exists, but for functions of other dialects; a reduction gives a scalar; a divisor or factor of affine.apply is a
+# symbol; affine.dma_start and affine.dma_wait have a subscript for each dimension, and what is copied keeps the type of
+# its elements.
 # Laxer: nothing. affine.apply, min and max take any index where a dimension may stand, as there: their result is then
 # neither a dimension nor a symbol.
 # Blocks of an opaque operation that the first one does not lead to are not looked at.

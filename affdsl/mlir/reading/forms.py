@@ -116,9 +116,10 @@ FORMS: Mapping[str, Form] = {
         "thread_id block_id block_dim grid_dim global_id cluster_id cluster_dim cluster_block_id cluster_dim_blocks",
         Form("dimension:dimension (? upper_bound upper_bound:index ?) {}", {"result": "index"}),
     ),
+    "gpu.lane_id": Form("(? upper_bound upper_bound:index ?) {} (? : <result> ?)", {"result": "index"}),
     **names(
-        "gpu", "lane_id subgroup_id num_subgroups subgroup_size",
-        Form("(? upper_bound upper_bound:index ?) {} (? : <result> ?)", {"result": "index"}),
+        "gpu", "subgroup_id num_subgroups subgroup_size",
+        Form("(? upper_bound upper_bound:index ?) {} : <result>", {"result": "index"}),
     ),
     "gpu.barrier": Form("{}"),
     "gpu.terminator": Form("{}"),
@@ -172,6 +173,10 @@ FORMS: Mapping[str, Form] = {
     "async.add_to_group": Form("%token , %group {} : <token>", {"group": "!async.group", "result": "index"}),
     "async.await_all": Form("%group {}", {"group": "!async.group"}),
     **names("omp", "barrier terminator taskwait taskyield", Form("{}")),
+    # test
+    "test.value_with_bounds": Form("{}", {"result": "index"}, own="max min"),
+    "test.with_bounds": Form("{} : <result>", own="smax smin umax umin"),
+    "test.reflect_bounds": Form("{} %value : <value>", {"result": "value"}, own="smax smin umax umin"),
     **DEVICES,
 }  # fmt: skip
 """How each operation is written."""

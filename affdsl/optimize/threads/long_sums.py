@@ -29,6 +29,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 LEAST = 1 << 17
 """So many iterations threads share at least: to wake them takes as long as all of these, if they sleep."""
+SCANNED = 1 << 18
+"""The same for loops of which something sees what they combine: threads are woken twice."""
 PAID = 8
 """How many iterations there are at least for each element of a copy."""
 CHUNK = 1 << 14
@@ -85,7 +87,7 @@ def take(s: Schedule, root: str, options: Options) -> Shared:
     rounds = verdict.needs_reassociation or (updated is not None and needs_reassociation(updated))
     if rounds and not options.reassociate:
         raise UnfitError
-    least, condition = LEAST, None
+    least, condition = SCANNED if _stores_along(loop) else LEAST, None
     if in_copies and updated is not None:
         least, condition = _for_copies(s, root, updated, options)
     if high is None:
@@ -137,8 +139,11 @@ def _shared(s: Schedule, name: str, options: Options) -> tuple[str, str]:
     if loop is None:
         raise UnfitError
     found = of_loop(Dependences(alone(way_to(s.function, {loop.iv})), s.module), loop.iv)
-    if found is None or not loop.results or not _sums_alone(loop):
+    if found is None or not loop.results:
         raise UnfitError
+    if not _sums_alone(loop):
+        s.parallel(name, reassociate=options.reassociate)
+        return s.made[0].names[0], "which sum up parts of them, and then go through these"
     if not _has_reductions(found, loop):
         s.parallel(name, reassociate=options.reassociate)
         return s.made[0].names[0], "each of which has its own parts of them"
@@ -152,6 +157,12 @@ def _shared(s: Schedule, name: str, options: Options) -> tuple[str, str]:
 def _sums_alone(loop: affine.For) -> bool:
     """Whether a loop stores nothing: all that comes of it is what it hands on."""
     return not any(isinstance(op, affine.Store) for op in walk(loop))
+
+
+def _stores_along(loop: affine.For) -> bool:
+    """Whether iterations store to elements of their own."""
+    stores = [op for op in walk(loop) if isinstance(op, affine.Store)]
+    return any(loop.iv in index.values() for op in stores for index in op.index)
 
 
 def _has_reductions(found: Parallelism, loop: affine.For) -> bool:

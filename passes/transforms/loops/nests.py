@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import fresh, rewrite, substitute, walk, with_fields
 from affdsl.passes.legality.proposals import Proposal, Step
@@ -97,6 +97,18 @@ def _holds_only(outer: affine.For, inner: affine.For) -> bool:
 def replaced(function: func.Func, old: Op, *new: Op) -> func.Func:
     """A function with other operations in the place of one."""
     return rewrite(function, lambda op: new if op is old else None)
+
+
+def with_arrays_outside(function: func.Func, old: Op, new: Sequence[Op]) -> func.Func:
+    """A function with other operations in the place of one, where what these allocate stands before all loops.
+
+    LLVM gives what is allocated in a loop back when the function ends, and not before. In a parallel band it stays.
+    """
+    if any(isinstance(op, affine.Parallel | scf.Parallel) and old in walk(op) for op in walk(function)):
+        return replaced(function, old, *new)
+    arrays = tuple(op for op in new if isinstance(op, memref.Alloca))
+    function = replaced(function, old, *(op for op in new if not isinstance(op, memref.Alloca)))
+    return with_fields(function, body=(*arrays, *function.body))
 
 
 def counted(body: Block, iv: Value, expr: Affine) -> Block:

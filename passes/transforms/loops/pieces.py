@@ -13,6 +13,7 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone, clone_block, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
+from affdsl.ir.written import add
 
 Bounds = Applied | tuple[Affine, ...]
 """The lower or upper bounds of a loop, as they are to be printed or not."""
@@ -126,15 +127,16 @@ def split_body(body: Block) -> tuple[Block, tuple[Value, ...]]:
 
 
 def copies(
-    loop: affine.For, counters: Sequence[Affine | None], carried: Sequence[Value]
+    loop: affine.For, counters: Sequence[Affine | None], carried: Sequence[Value], constants: list[Op] | None = None
 ) -> tuple[list[Op], tuple[Value, ...]]:
     """The body of a loop once for each counter, one after the other, and what the last of them yields.
 
     A counter is computed before the copy that reads it; None stands for the induction variable itself, whose copy is
-    the body as it is if `carried` are the values that the loop carries.
+    the body as it is if `carried` are the values that the loop carries. Counters that are numbers become `constants`,
+    if that list is given, instead of operations before their copies.
     """
     body, handed_on = split_body(loop.body)
-    reads_iv = any(loop.iv in op.reads() for outer in loop.body for op in walk(outer))
+    reads_iv = any(loop.iv in op.mentions() for outer in loop.body for op in walk(outer))
     made: list[Op] = []
     values = tuple(carried)
     for counter in counters:
@@ -143,25 +145,38 @@ def copies(
             values = handed_on
             continue
         new: dict[Value, Term] = dict(zip(loop.carried, values, strict=True))
-        if counter is not None:
-            if reads_iv:
-                made += computed_counter(loop, counter, new)
-            else:
-                new[loop.iv] = counter  # at most maps as they were written name it, without need
+        if counter is not None and reads_iv:
+            made += computed_counter(loop, counter, new, constants)
         made += clone_block(body, new)
         values = tuple(_read(v, new) for v in handed_on)
     return made, values
 
 
-def computed_counter(loop: affine.For, counter: Affine, new: dict[Value, Term]) -> list[Op]:
-    """What computes a number that the induction variable of a loop stands for; `new` gets it."""
+def computed_counter(
+    loop: affine.For, counter: Affine, new: dict[Value, Term], constants: list[Op] | None = None
+) -> list[Op]:
+    """What computes a number that the induction variable of a loop stands for; `new` gets it, or `constants` do."""
     if counter.value is not None:
         new[loop.iv] = counter.value
         return []
     value = new[loop.iv] = Value(INDEX, loop.iv.hint)
     if counter.is_constant:
-        return [arith.Constant(value, counter.constant, location=loop.location)]
-    return [affine.Apply(value, counter, location=loop.location)]
+        number = arith.Constant(value, counter.constant, location=loop.location)
+        if constants is None:
+            return [number]
+        constants.append(number)
+        return []
+    return [affine.Apply(value, counter, location=loop.location, written=_written(counter, loop))]
+
+
+def _written(counter: Affine, loop: affine.For) -> dict[str, Applied] | None:
+    """How MLIR writes a counter: as the lower bound of the loop is written, or as a distance from its counter."""
+    lower = loop.spelling("lower")
+    if lower is not None and loop.lower == (counter,):
+        return {"expr": lower}
+    if (counter - loop.iv).is_constant:  # it stays a dimension, whatever the induction variable becomes later
+        return {"expr": Applied((add("d0", (counter - loop.iv).constant),), (loop.iv,), ())}
+    return None
 
 
 def ended(body: Sequence[Op], values: Sequence[Value], like: Op) -> Block:

@@ -49,10 +49,15 @@ def constant_trips(loop: affine.For) -> int | None:
 
 
 class Unroller:
-    """Unrolls loops of one function."""
+    """Unrolls loops of one function.
 
-    def __init__(self, function: Func, module: Module | None = None) -> None:
+    With `constants`, loops that are gone are written as mlir-opt does: each iteration but the first is a distance from
+    it, and where that is a number, it is appended to `constants`, for the start of the function.
+    """
+
+    def __init__(self, function: Func, module: Module | None = None, constants: list[Op] | None = None) -> None:
         self.function = function
+        self._constants = constants
         self._module = module
         self._accesses: Accesses | None = None
         self._positions: Positions | None = None
@@ -77,7 +82,9 @@ class Unroller:
             return None
         if not number:
             return [], dict(zip(loop.results, loop.inits, strict=True))
-        ops, values = copies(loop, [first + k * loop.step for k in range(number)], loop.inits)
+        if self._constants is not None:
+            loop, number = self._turns(loop, number), 1
+        ops, values = copies(loop, [first + k * loop.step for k in range(number)], loop.inits, self._constants)
         return ops, dict(zip(loop.results, values, strict=True))
 
     def by_factor(
@@ -151,13 +158,13 @@ class Unroller:
 
     def _without_loop(self, loops: list[affine.For]) -> Made:
         """Loops, where those that certainly run once are no loops."""
-        made: list[Op] = []
+        parts: list[list[Op]] = []
         replaced: dict[Value, Value] = {}
-        for loop in loops:
+        for loop in reversed(loops):  # the order in which mlir-opt meets them
             once = self.fully(loop, 1) if constant_trips(loop) == 1 else None
-            made += [loop] if once is None else once[0]
+            parts.append([loop] if once is None else once[0])
             replaced.update({} if once is None else once[1])
-        return made, replaced
+        return [op for part in reversed(parts) for op in part], replaced
 
     def _spelled(self, trees: list[Tree], names: PositionNames) -> Bounds:
         if self._positions is None:

@@ -31,7 +31,7 @@ from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
 from affdsl.passes.transforms.vectorize.packed import counted_on, packing_of, store_packed
-from affdsl.passes.transforms.vectorize.scans import LEAST_LANES, scanned, scans
+from affdsl.passes.transforms.vectorize.scans import scanned, scans
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
 from affdsl.passes.transforms.vectorize.units import one_by_one
 from affdsl.passes.transforms.vectorize.varying import Varying
@@ -445,7 +445,7 @@ def _lane_after_lane(
     ends: dict[Value, Value] = {}
     if at.mask is None:
         for scan in scans(at.loop, chain, row):
-            if not reassociate if scan.needs_reassociation else at.width < LEAST_LANES:
+            if not scan.pays(at.width, reassociate=reassociate):
                 continue
             ends[scan.carried] = scanned(at, scan)
             chain = [op for op in chain if op not in scan.steps]

@@ -1,8 +1,8 @@
-"""Scans: a number that a loop carries and adds to each time, or a float that it multiplies, in all lanes at once.
+"""Scans: a number that a loop carries and combines with another each time, while something sees it, in all lanes.
 
-Vectors of which not all lanes run have none. A scan of floats pays since a sum of them takes several cycles, which the
+Vectors of which not all lanes run have none. A scan of floats pays since one operation takes several cycles, which the
 next one waits for; one of integers, which is exact, since a register has many of them: from 8 lanes on. Products of
-integers and maxima go lane after lane: of them scans gained nothing or lost where they were measured.
+integers go lane after lane: of them scans gained nothing where they were measured.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from affdsl.passes.analysis.reduction import ROUNDED
 from affdsl.passes.transforms.vectorize.branches import neutral_of
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 
-KINDS = ROUNDED | {"addi"}
+EXTREMES = {"maximumf", "minimumf", "maxsi", "minsi", "maxui", "minui"}
+KINDS = ROUNDED | EXTREMES | {"addi"}
 LEAST_LANES = 8
 """In fewer lanes a scan of integers is no faster than one addition after the other."""
 
@@ -31,7 +32,7 @@ class Scan(FrozenValue):
     Attributes
     ----------
     kind
-        How: "addf", "mulf" or "addi".
+        How: one of `KINDS`.
     carried, result
         The number at the beginning of an iteration, and what it is at the end.
     steps
@@ -51,9 +52,17 @@ class Scan(FrozenValue):
         """Whether lanes are rounded in another way than one after the other."""
         return self.kind in ROUNDED
 
+    def pays(self, lanes: int, *, reassociate: bool) -> bool:
+        """Whether a scan in so many lanes is allowed, and faster than one lane after the other.
+
+        Extremes of floats are exact in any order, but mostly those before stay, which processors guess: only where
+        another order is allowed, and with it perhaps a plain comparison, lanes are faster.
+        """
+        return reassociate if isinstance(self.carried.type, FloatType) else lanes >= LEAST_LANES
+
 
 def scans(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value]) -> tuple[Scan, ...]:
-    """Those of the numbers that go from iteration to iteration which scans make; floats are rounded in another order.
+    """Those of the numbers that go from iteration to iteration which scans make; sums of floats are rounded otherwise.
 
     Parameters
     ----------

@@ -341,3 +341,23 @@ def test_bytes_that_are_compared_choose_wider_numbers_where_char_has_no_sign(nam
     for way in MACHINES[name]:
         ((left,),) = by_c(list(parse(text).functions), [[given]], way)
         assert left[2].tolist() == [1000, 1001, 0, 0]
+
+
+@pytest.mark.parametrize("type", ["i8", "i32", "i64"])
+def test_products_with_powers_of_two_are_shifts_of_long_lanes(type, tmp_path):
+    low = -(2 ** (int(type[1:]) - 1))
+    factors = (0, 1, 2, 64, -2, low, 3)
+    products = "\n".join(
+        f"""%c{k} = arith.constant dense<{f}> : vector<8x{type}>
+        %p{k} = arith.muli {f"%x, %c{k}" if k % 2 else f"%c{k}, %x"} : vector<8x{type}>
+        affine.vector_store %p{k}, %B[{8 * k}] : memref<64x{type}>, vector<8x{type}>"""
+        for k, f in enumerate(factors)
+    )
+    text = f"""func.func @f(%A: memref<8x{type}>, %B: memref<64x{type}>) {{
+      %x = affine.vector_load %A[0] : memref<8x{type}>, vector<8x{type}>
+      {products}
+      return
+    }}"""
+    shown = emit_jit(parse(text), "f")
+    assert (shown.count("<< 1)"), shown.count("<< 6)")) == ((0, 0) if type == "i8" else (1, 1))
+    assert_as_interpreted(text, (edges(type, 8, 1), np.zeros(64, f"i{int(type[1:]) // 8}")), tmp_path, ways=3)

@@ -161,3 +161,11 @@ func.func @images(%a: memref<1x3x10x10xf32>, %w: memref<8x3x3x3xf32>, %o: memref
   linalg.pooling_nhwc_min ins(%b, %k : memref<1x10x10x3xf32>, memref<3x3xf32>) outs(%p : memref<1x8x8x3xf32>)
   return
 }
+// -----
+func.func @bounds() -> (index, index, i32) {
+  %0 = test.value_with_bounds {max = 8 : index, min = -1 : index}
+  %1 = test.with_bounds {smax = 5 : i32, smin = -2 : i32, umax = 9 : i32, umin = 0 : i32} : i32
+  %2 = test.reflect_bounds %1 : i32
+  %3 = test.reflect_bounds {smax = 8 : index, smin = 0 : index, umax = 8 : index, umin = 0 : index} %0 : index
+  return %0, %3, %2 : index, index, i32
+}

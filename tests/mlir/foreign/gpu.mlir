@@ -105,3 +105,27 @@ func.func @waits(%n: index, %f: f32) {
   gpu.wait [%7]
   return
 }
+// -----
+gpu.module @m attributes {x = 1 : i32} {
+  gpu.func @f(%a: memref<4xf32> {llvm.noalias}, %n: index) workgroup(%w: memref<4xf32, 3>) private(%p: memref<1xf32, 5>) kernel attributes {known_block_size = array<i32: 8,1,1>, foo} {
+    gpu.return
+  }
+  gpu.func @g() -> (f32) { %x = arith.constant 1.0 : f32
+    gpu.return %x : f32 }
+  gpu.func @h() { cf.br ^bb1
+   ^bb1:
+    gpu.return  }
+}
+gpu.module @e {}
+// -----
+gpu.module @sizes {
+  gpu.func @no_such_dimension(%A: memref<?x?xf32>, %C: memref<?xindex>) kernel {
+    %c3 = arith.constant 3 : index
+    %d = memref.dim %A, %c3 : memref<?x?xf32>
+    affine.for %i = 0 to %d {
+      %t = gpu.thread_id x upper_bound 64
+      memref.store %t, %C[%i] : memref<?xindex>
+    }
+    gpu.return
+  }
+}

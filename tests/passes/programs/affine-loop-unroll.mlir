@@ -6,7 +6,6 @@
 // RUN: affine-loop-unroll{unroll-factor=-1}
 // RUN: affine-loop-unroll{unroll-factor=-1 unroll-full-threshold=5}
 // RUN: affine-loop-unroll{unroll-factor=1}
-// CLEAN: canonicalize,cse
 // MEANT: 12
 func.func @f(%i: index, %n: index, %A: memref<40xf32>, %x: f32) {
   BODY
@@ -26,7 +25,7 @@ affine.for %k = 0 to 5 {
     affine.store %x, %A[%j] : memref<40xf32>
   }
 }
-affine.for %j = %i to affine_map<()[s0] -> (s0 + 17)>()[%i] step 2 { affine.store %x, %A[%j] : memref<40xf32> }
+affine.for %j = affine_map<(d0) -> (d0)>(%i) to affine_map<()[s0] -> (s0 + 17)>()[%i] step 2 { affine.store %x, %A[%j] : memref<40xf32> }
 // ----- trip counts with a divisor
 // EXCEPT: affine-loop-unroll{unroll-factor=3}
 affine.for %j = 0 to affine_map<()[s0] -> (s0 * 4)>()[%n] { affine.store %x, %A[%j] : memref<40xf32> }
@@ -58,3 +57,12 @@ affine.for %j = 0 to 4 {
 affine.for %j = 1 to min affine_map<() -> (3, -1)>() { affine.store %x, %A[%j + 3] : memref<40xf32> }
 affine.for %j = 0 to min affine_map<() -> (9, 6)>() { affine.store %x, %A[%j + 9] : memref<40xf32> }
 affine.for %j = 0 to min affine_map<() -> (5, 8)>() { affine.store %x, %A[%j + 20] : memref<40xf32> }
+// ----- first iterations at numbers, values and expressions, and operands that maps do not need
+affine.for %k = 0 to 5 {
+  affine.for %j = 2 to 4 { affine.store %x, %A[%j] : memref<40xf32> }
+  affine.for %j = affine_map<(d0) -> (d0 + 3)>(%k) to affine_map<(d0) -> (d0 + 7)>(%k) { affine.store %x, %A[%j] : memref<40xf32> }
+  affine.for %j = 3 to 7 step 2 {
+    %l = affine.apply affine_map<(d0, d1) -> (d0 + 1)>(%k, %j)
+    affine.store %x, %A[%l] : memref<40xf32>
+  }
+}

@@ -34,3 +34,10 @@ call @use(%a) : (index) -> ()
   affine.yield %c : index
 }
 call @use(%a) : (index) -> ()
+// ----- numbers that say where they lie
+// EXCEPT: run
+%a = test.value_with_bounds {max = 5 : index, min = 0 : index}
+%b = test.value_with_bounds {max = 20 : index, min = 8 : index}
+%c = affine.min affine_map<()[s0, s1, s2] -> (s0, s1, s2, 64)>()[%a, %b, %n]
+%d = affine.max affine_map<()[s0, s1] -> (s0, 7, s1)>()[%a, %b]
+"test.use"(%c, %d) : (index, index) -> ()

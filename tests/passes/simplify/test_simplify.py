@@ -336,6 +336,21 @@ def test_nothing_is_known_of_a_division_by_what_may_not_be_positive():
     assert between(-9, -1).floordiv_by(between(1, None)) == Range(-9, -1)
 
 
+def test_ranges_see_remainders_of_divisions_by_symbols():
+    """Next to all values of small ranges."""
+    x, s, y = (Value(INDEX, name) for name in "xsy")
+    ranges = {x: between(-7, 9), s: between(2, 5), y: between(0, 1)}
+    for expr in (Affine.of(x) % Affine.of(s), Affine.of(x) % Affine.of(s) * 3 + y, (x + y) % (s * 2) - y):
+        found = range_of(expr, ranges.__getitem__)
+        numbers = [expr.evaluate({x: a, s: b, y: c}) for a in range(-7, 10) for b in range(2, 6) for c in (0, 1)]
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low <= min(numbers)
+        assert found.high >= max(numbers)
+    assert range_of(Affine.of(x) % Affine.of(s), ranges.__getitem__) == between(0, 4)
+    assert range_of(Affine.of(x) % Affine.of(s), {**ranges, s: between(0, 5)}.__getitem__).low != 0
+
+
 def test_ranges_see_that_divisions_cancel():
     assert range_of(X % 8, lambda v: ANY) == between(0, 7)
     assert range_of(X // 4 - X // 8 * 2, lambda v: ANY) == between(0, 1)

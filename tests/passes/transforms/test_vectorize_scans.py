@@ -1,4 +1,4 @@
-"""Sums and products of floats that something sees on their way, made in all lanes at once: scans.
+"""Sums, products and extremes that something sees on their way, made in all lanes at once: scans.
 
 Most tests take numbers of which no sum rounds, so that any order gives the same bits.
 """
@@ -58,6 +58,20 @@ def test_what_is_seen_after_an_iteration_or_before_it(kind, seen):
         assert_same(f, made, (1, -1, 2, 0.5) if kind == "mulf" else tuple(range(-9, 10)))
 
 
+@pytest.mark.parametrize("kind", ["maximumf", "minimumf"])
+@pytest.mark.parametrize("seen", ["%t", "%s"])
+def test_extremes_of_floats_have_the_bits_of_the_loop(kind, seen):
+    f = scan(kind, seen=seen)
+    assert shuffles(vectorize(f, iv(f, "i"), 8)) == 0  # one after the other is faster, where processors guess
+    special = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"))
+    for width, tail in WAYS:
+        made = free(f, width, tail)
+        assert shuffles(made) == (width - 1).bit_length() + (seen == "%s")
+        for x in (*special, float("nan")):
+            assert_same(f, made, special, x)
+        assert_same(f, made, (*range(9), float("nan")), -7.0)
+
+
 def test_the_carried_number_may_stand_on_the_right():
     f = scan("addf", first="%a, %s")
     made = free(f, 4)
@@ -114,7 +128,7 @@ def test_several_steps_are_combined_before_the_scan():
         ("the carried number twice", "%u = arith.addf %t, %s : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
         ("less than nothing", "%u = arith.subf %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
         ("a step that is no sum", "%u = arith.divf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
-        ("a maximum", "%u = arith.maximumf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("the other of a number and NaN", "%u = arith.maxnumf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
         ("a product and a sum in one", "%u = math.fma %a, %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
     ],
 )
@@ -349,9 +363,36 @@ def bytes_so_far(x: af.u8[N], y: af.u8[N]):
         af.yield_(after)
 
 
-@pytest.mark.parametrize("kernel", [so_far, taken_away, bytes_so_far], ids=lambda kernel: kernel.name)
-def test_sums_of_integers_wrap_as_ever_and_need_no_permission(kernel):
-    type = {so_far: np.int32, taken_away: np.int64, bytes_so_far: np.uint8}[kernel]
+@af.kernel
+def least_and_greatest(x: af.i16[N], y: af.i16[N], z: af.i16[N]):
+    """The right one first, and of unsigned numbers."""
+    with af.for_(N, iter_args=[af.i16(3), af.i16(-3)]) as (i, low, high):
+        y[i] = low
+        least, greatest = af.min(x[i], low), af.max(high, x[i])
+        z[i] = greatest
+        af.yield_(least, greatest)
+
+
+@af.kernel
+def greatest_byte(x: af.u8[N], y: af.u8[N]):
+    with af.for_(N, iter_args=[af.u8(0)]) as (i, s):
+        after = af.max(s, x[i])
+        y[i] = after
+        af.yield_(after)
+
+
+TYPES = {
+    so_far: np.int32,
+    taken_away: np.int64,
+    bytes_so_far: np.uint8,
+    least_and_greatest: np.int16,
+    greatest_byte: np.uint8,
+}
+
+
+@pytest.mark.parametrize("kernel", TYPES, ids=lambda kernel: kernel.name)
+def test_integers_wrap_as_ever_and_need_no_permission(kernel):
+    type = TYPES[kernel]
     s = af.Schedule(kernel)
     s = s.scalar_replace("i") if kernel is so_far else s
     made = s.vectorize("i", 16, tail="masked").kernel()
@@ -359,7 +400,11 @@ def test_sums_of_integers_wrap_as_ever_and_need_no_permission(kernel):
     for n in (0, 1, 15, 16, 33, 70):
         random = np.random.default_rng(n)
         x = random.integers(np.iinfo(type).min, np.iinfo(type).max, n, type)
-        given = [x, *(np.zeros(n, type) for _ in range(2 if kernel is so_far else 1)), np.array([9], type)]
+        given = [
+            x,
+            *(np.zeros(n, type) for _ in range(2 if kernel in (so_far, least_and_greatest) else 1)),
+            np.array([9], type),
+        ]
         given = given[: len(kernel.program.parameters)]
         wanted = [a.copy() for a in given]
         kernel.interpret(*wanted)
