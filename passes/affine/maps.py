@@ -349,7 +349,7 @@ def _divided(tree: Tree, symbol: str, rounding: str = "") -> Tree | None:
         case str() if tree == symbol:
             return 1
         case ("+", left, right):
-            for first, second in ((rounding, ""), ("", rounding)):
+            for first, second in dict.fromkeys(((rounding, ""), ("", rounding))):  # once where nothing may be rounded
                 a, b = _divided(left, symbol, first), _divided(right, symbol, second)
                 if a is not None and b is not None:
                     return add(a, b)
