@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
@@ -26,6 +27,11 @@ from affdsl.passes.transforms.fuse.private import FastMemory
 from affdsl.passes.transforms.fuse.producers import Fused, FusionCandidate, Loop, Pair, Siblings, Variant
 from affdsl.passes.transforms.settle import settled
 
+AROUND = (
+    affine.For, affine.Parallel, affine.If,
+    scf.For, scf.Parallel, scf.If, scf.While, scf.Case, scf.IndexSwitch, scf.ExecuteRegion,
+)  # fmt: skip
+"""In whose blocks nests are fused, beside the body of a function: what runs there runs as it is written."""
 ROUNDING = 1e-9
 """What 30 % of a whole number may be more than 0.3 of it."""
 
@@ -172,12 +178,14 @@ def fused(function: Func, module: Module, policy: Policy, *, with_reasons: bool 
     fusions = _Fusions(function, module, policy, with_reasons=with_reasons)
     with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
         warnings.simplefilter("ignore", AnalysisWarning)
-        for owner in [*_owners(function), None]:
-            fusions.fuse_in(owner)
+        for place in [*_places(function), None]:
+            fusions.fuse_in(place)
     return fusions.function, fusions.attempts
 
 
-Pairs: TypeAlias = Callable[[Value | None, Value], Iterator[Pair]]
+Place: TypeAlias = frozenset[Value] | None
+"""The block where any of some loops stands, of which fusion leaves one or more; None is the body of the function."""
+Pairs: TypeAlias = Callable[[Place, Value], Iterator[Pair]]
 """Which pairs of nests of a block may be fused into one of them."""
 
 
@@ -190,34 +198,34 @@ class _Fusions:
         self.policy = policy
         self.attempts: list[Attempt] = []
         self._tried: set[tuple[type[Pair], Op, Op, int]] = set()
-        self._known: dict[tuple[Func, Value | None], MemRefDependenceGraph] = {}
+        self._known: dict[tuple[Func, Place], MemRefDependenceGraph] = {}
         self._outcomes: Memory[tuple[int, Variant | None]] = Memory()
         self._inside: tuple[object, dict[Value, Loop]] = None, {}
         self._with_reasons = with_reasons
         self._outline = outline_of(function, module, with_reasons=with_reasons)
 
-    def fuse_in(self, owner: Value | None) -> None:
-        """Fuse what stands in the body of a loop, or of the function: first producers with one consumer of each buffer,
-        then siblings, then all producers."""
+    def fuse_in(self, place: Place) -> None:
+        """Fuse what stands in a block: first producers with one consumer of each buffer, then siblings, then all
+        producers."""
         if self.policy.producers:
-            self._fuse_all(owner, partial(self._producers, most_users=1))
+            self._fuse_all(place, partial(self._producers, most_users=1))
         if self.policy.siblings:
-            self._fuse_all(owner, self._siblings)
+            self._fuse_all(place, self._siblings)
         if self.policy.producers:
-            self._fuse_all(owner, self._producers)
+            self._fuse_all(place, self._producers)
 
-    def _fuse_all(self, owner: Value | None, pairs: Pairs) -> None:
+    def _fuse_all(self, place: Place, pairs: Pairs) -> None:
         """Fuse into all nests of a block, the last one first."""
-        for sink in reversed(self._loops(owner)):
-            while self._fuse_into(owner, sink, pairs):
+        for sink in reversed(self._loops(place)):
+            while self._fuse_into(place, sink, pairs):
                 pass
 
-    def _fuse_into(self, owner: Value | None, iv: Value, pairs: Pairs) -> bool:
+    def _fuse_into(self, place: Place, iv: Value, pairs: Pairs) -> bool:
         """Fuse one nest into another, the last one for which that is legal and pays; whether there was one."""
-        loops = self._loops(owner)
+        loops = self._loops(place)
         if len(loops) < 2 or iv not in loops:
             return False
-        for pair in pairs(owner, iv):
+        for pair in pairs(place, iv):
             key = type(pair), pair.source.op, pair.whole, len(pair.graph.consumers(pair.source))
             if key in self._tried or pair.obstacle:
                 continue
@@ -252,12 +260,12 @@ class _Fusions:
             self._outcomes.keep(questions[attempt.computes_more], focus.form, outcome)
         return chosen
 
-    def _producers(self, owner: Value | None, iv: Value, most_users: int | None = None) -> Iterator[Pair]:
+    def _producers(self, place: Place, iv: Value, most_users: int | None = None) -> Iterator[Pair]:
         """A nest with the nests that store what it loads, the last first.
 
         `most_users` is how many consumers each buffer has at most that such a nest stores to and this one loads from.
         """
-        for graph, sink, only, focus in self._graphs(owner, iv, Outline.sources):
+        for graph, sink, only, focus in self._graphs(place, iv, Outline.sources):
             for source in reversed(graph.producers(sink)):
                 if only not in (None, source.op):
                     continue
@@ -265,20 +273,20 @@ class _Fusions:
                 if most_users is None or all(len(graph.consumers(source, b)) <= most_users for b in shared):
                     yield Pair(graph, source, sink, self.module, self.policy.fast, focus=focus)
 
-    def _siblings(self, owner: Value | None, iv: Value) -> Iterator[Pair]:
+    def _siblings(self, place: Place, iv: Value) -> Iterator[Pair]:
         """A nest with the nests that load what it loads, the last first."""
-        for graph, sink, only, focus in self._graphs(owner, iv, Outline.siblings):
+        for graph, sink, only, focus in self._graphs(place, iv, Outline.siblings):
             for source in reversed(graph.siblings(sink)):
                 if only in (None, source.op):
                     yield Siblings(graph, source, sink, self.module, focus=focus)
 
     def _graphs(
-        self, owner: Value | None, iv: Value, related: Callable[[Outline, Func, Op], list[Op]]
+        self, place: Place, iv: Value, related: Callable[[Outline, Func, Op], list[Op]]
     ) -> Iterator[tuple[MemRefDependenceGraph, Node, Op | None, Focus | None]]:
         """Graphs with a nest and those that are related to it: one of a block, or for each of them one, if possible of
         what bears on the two."""
-        if owner is not None or self._outline is None:
-            graph = self._graph(owner)
+        if place is not None or self._outline is None:
+            graph = self._graph(place)
             yield graph, graph.node(iv), None, None
             return
         function = self.function
@@ -291,27 +299,26 @@ class _Fusions:
             else:
                 yield focus.graph, focus.graph.node(focus.sink), source, focus
 
-    def _graph(self, owner: Value | None) -> MemRefDependenceGraph:
+    def _graph(self, place: Place) -> MemRefDependenceGraph:
         """The graph of a block of the function as it is now."""
-        key = self.function, owner
+        key = self.function, place
         if key not in self._known:
-            self._known = {key: MemRefDependenceGraph(Dependences(self.function, self.module), self._block(owner))}
+            self._known = {key: MemRefDependenceGraph(Dependences(self.function, self.module), self._block(place))}
         return self._known[key]
 
-    def _loops(self, owner: Value | None) -> dict[Value, Loop]:
+    def _loops(self, place: Place) -> dict[Value, Loop]:
         """The loops of a block of the function as it is now, by their first induction variables."""
-        key = self.function, owner
+        key = self.function, place
         if self._inside[0] != key:
-            loops = [op for op in self._block(owner) if isinstance(op, Loop)]
-            self._inside = key, {iv: loop for loop in loops for iv in ivs_of(loop)[:1]}
+            self._inside = key, _loops_of(self._block(place))
         return self._inside[1]
 
-    def _block(self, owner: Value | None) -> Block:
-        """The body of the function, or of a loop in it; empty where the loop is gone."""
-        if owner is None:
+    def _block(self, place: Place) -> Block:
+        """The body of the function, or the block in which one of some loops stands; empty where none is left."""
+        if place is None:
             return self.function.body
-        loops = (op for op in walk(self.function) if isinstance(op, Loop))
-        return next((loop.body for loop in loops if owner in ivs_of(loop)[:1]), ())
+        blocks = (block for op in walk(self.function) for block in op.blocks())
+        return next((block for block in blocks if not place.isdisjoint(_loops_of(block))), ())
 
 
 def attempted(pair: Pair, policy: Policy) -> Attempt:
@@ -359,8 +366,13 @@ def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) 
     return policy.tolerance + ROUNDING
 
 
-def _owners(function: Func) -> list[Value]:
-    """The first induction variables of the loops with several loops in their bodies, inner ones first."""
-    loops = [op for op in walk(function) if isinstance(op, Loop)]
-    several = [op for op in loops if sum(isinstance(each, Loop) for each in op.body) > 1]
-    return [iv for op in reversed(several) for iv in ivs_of(op)[:1]]
+def _loops_of(block: Block) -> dict[Value, Loop]:
+    """The loops of a block by their first induction variables; of those over nothing there is none."""
+    return {iv: op for op in block if isinstance(op, Loop) for iv in ivs_of(op)[:1]}
+
+
+def _places(function: Func) -> list[frozenset[Value]]:
+    """The loops of each block with several loops, but for the body of the function, inner blocks first."""
+    around = (op for op in walk(function) if isinstance(op, AROUND))
+    blocks = [block for op in around for block in op.blocks()]
+    return [frozenset(loops) for block in reversed(blocks) if len(loops := _loops_of(block)) > 1]

@@ -92,16 +92,28 @@ class PrivateBuffer(Frozen):
             made,
         )
 
-    def redirected(self, nest: Op) -> Op:
-        """A nest that uses this buffer instead of the old one."""
+    def redirected(self, nest: Op, constants: Mapping[Value, int]) -> Op:
+        """A nest that uses this buffer instead of the old one; some values around are known to be constants."""
+        computed: dict[Value, Term] = {v: Affine.of(number) for v, number in constants.items()}
+        computed |= {op.result: op.expr for op in walk(nest) if isinstance(op, affine.Apply)}
 
         def moved(op: Op) -> Op | None:
             if not isinstance(op, DIRECT) or op.memref is not self.old:
                 return None
-            index = tuple(e - offset for e, offset in zip(op.index, self.offsets, strict=True))
+            index = tuple(_less(e, offset, computed) for e, offset in zip(op.index, self.offsets, strict=True))
             return with_fields(op, memref=self.new, index=index, written=None)
 
         return rewrite(Module((nest,)), moved).body[0]
+
+
+def _less(index: Affine, offset: Affine, computed: Mapping[Value, Term]) -> Affine:
+    """How far an index is behind an offset, with what values are computed from written out: most of it goes away."""
+    if offset == Affine():
+        return index
+    found = index - offset
+    while not computed.keys().isdisjoint(found.values()):
+        found = found.substitute(computed)
+    return found
 
 
 def _value(term: Term) -> Value:

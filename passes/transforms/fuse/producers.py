@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependence
 from affdsl.passes.analysis.graph import InsertionPoints, MemRefDependenceGraph, Node
@@ -200,6 +201,12 @@ class Pair:
         copied = self._copied(slice)
         return FusionCandidate(depth, slice, copied, self._with(copied, depth), private)
 
+    @cached_property
+    def _constants(self) -> dict[Value, int]:
+        """The indices of the function that are constants."""
+        made = (op for op in walk(self.whole_function) if isinstance(op, arith.Constant))
+        return {op.result: int(op.value) for op in made if isinstance(op.value, int) and op.result.type == INDEX}
+
     def _with(self, copied: Op, depth: int) -> Op:
         """The consumer with a copy of a slice in the loop of a depth."""
         return _within(self.sink.op, self.loops[depth - 1], (copied,), ())
@@ -308,7 +315,7 @@ class Pair:
         behind: list[Op] = []
         bands = [loop for loop in self.loops[: candidate.depth] if isinstance(loop, affine.Parallel)]
         for each in private:
-            nest = each.redirected(nest)
+            nest = each.redirected(nest, self._constants)
             there = self._replaced(each) if variant.is_removed and not bands else None
             if there is not None:
                 found |= there

@@ -176,6 +176,7 @@ class _Needed:
     def __init__(self, accesses: Accesses, source: affine.For, links: Links, depth: int) -> None:
         self.depth = depth
         self.around = len(accesses.domains[source].ivs)
+        self._unknown_around = accesses.domains[source].unknown
         self.ivs = links[0][1].ivs[:depth]
         self._pairs: dict[Access, list[Map]] = {}
         params: dict[Value, None] = {}
@@ -188,8 +189,9 @@ class _Needed:
 
     def _between(self, store: Access, read: Access) -> Map:
         """From iterations of the outer loops of a read to those of a store of what it reads."""
-        if not (store.is_exact and read.is_exact):
-            raise UnknownError(next(iter((*store.unknown, *read.unknown))))
+        for unknown in (*store.unknown, *read.unknown):
+            if unknown not in self._unknown_around:  # whether they run at all is the same for both
+                raise UnknownError(unknown)
         first, second = met(store, read)
         pairs = at_depth(same_element(first.relation, second.relation), self.around + 1, self.around)
         return merged(pairs.reverse().project_out(Dim.in_, self.depth, len(read.ivs) - self.depth))
