@@ -128,7 +128,8 @@ def _optimise(line: CommandLine) -> int:
         complain(dump_pipeline(plan.pipeline("builtin.module")))
     expecting = line.given("verify-diagnostics")
     for chunk in split(text, marker):
-        listener = Listener(show_operations=expecting is None and line.on("mlir-print-op-on-diagnostic", default=True))
+        shows = expecting is None and line.on("mlir-print-op-on-diagnostic", default=True)
+        listener = Listener(show_operations=shows, numbered=line.on("numbered"))
         output, problems = plan.process(chunk, file, listener)
         outputs.append(output)
         produced += problems

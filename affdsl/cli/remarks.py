@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from affdsl.cli.diagnostics import Diagnostic
 from affdsl.cli.text import texts_of
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.core import Op
+from affdsl.ir.dialects.func import Func
 from affdsl.passes.mlir_opt.remarks import Remarks
 from affdsl.passes.pipeline.manager import Root
 
@@ -40,15 +42,25 @@ class Said(FrozenValue):
 class Listener:
     """Takes down what the passes of one run say; with `show_operations`, what each message is about as well."""
 
-    def __init__(self, *, show_operations: bool) -> None:
+    def __init__(self, *, show_operations: bool, numbered: bool = False) -> None:
         self.said: list[Said] = []
         self._show_operations = show_operations
+        self._numbered = numbered
 
     def hear(self, remarks: Iterator[Remarks], root: Root) -> None:
         """Take down what is said of operations inside of root."""
         found = [r for r in remarks if r.messages]
-        forms: dict[bool, Mapping[Op, str]] = {}
-        if self._show_operations:
-            # mlir-opt prints what may be broken, as it says, in the form that all operations share.
-            forms = {g: texts_of(root, generic=g) for g in {r.severity == "error" for r in found}}
-        self.said += [Said(r, forms[r.severity == "error"][r.op] if forms else "") for r in found]
+
+        @cache
+        def texts(generic: bool) -> Mapping[Op, str]:
+            return texts_of(root, generic=generic, numbered=self._numbered)
+
+        for each in found:
+            shown = ""
+            if self._show_operations and not isinstance(each.op, Func):
+                # mlir-opt prints what may be broken, as it says, in the form that all operations share.
+                shown = texts(each.severity == "error")[each.op]
+            if each.named:
+                words = [texts(False)[op] for op in each.named]
+                each = replace(each, messages=tuple([m.format(*words) for m in each.messages]))
+            self.said.append(Said(each, shown))

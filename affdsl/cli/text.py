@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Op
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.known_versions import LAST, Version
-from affdsl.mlir.printer import Printer
+from affdsl.mlir.numbering import numbered as names_by_number
+from affdsl.mlir.printer import Printer, Writer
 from affdsl.mlir.readers import parse
 from affdsl.mlir.registry import is_registered
 from affdsl.mlir.writers import WRITERS, print_op
@@ -71,25 +75,31 @@ def show(op: Op, style: Style) -> str:
     return text + ("\n" if style.local_scope else "\n\n")
 
 
-def texts_of(root: Op, *, generic: bool = False) -> dict[Op, str]:
-    """The line of each operation that holds no others, by the names that it has inside of root."""
-    printer = _Lines(aliases=False, generic=generic)
+def texts_of(root: Op, *, generic: bool = False, numbered: bool = False) -> dict[Op, str]:
+    """The text of each operation with all that it holds, by the names that these have inside of root."""
+    printer = _Texts(WRITERS, aliases=False, generic=generic, names=names_by_number(root) if numbered else None)
     printer.print(root)
     return printer.texts
 
 
-class _Lines(Printer):
-    """A printer that remembers which line is which operation's."""
+class _Texts(Printer):
+    """A printer that remembers which lines are which operation's."""
 
-    def __init__(self, *, aliases: bool, generic: bool) -> None:
-        super().__init__(WRITERS, aliases=aliases, generic=generic)
+    def __init__(self, *writers: Mapping[type[Op], Writer], **options: Any) -> None:  # noqa: ANN401 - of any printer
+        super().__init__(*writers, **options)
         self.texts: dict[Op, str] = {}
+        self._begun: dict[Op, int] = {}
+
+    def _op(self, op: Op) -> Iterator[Block] | None:
+        self._begun[op] = len(self._lines)
+        return super()._op(op)
 
     def line(self, op: Op | None, text: str) -> None:
-        """Remember the line, and print it."""
-        if op is not None:
-            self.texts[op] = text
+        """Print a line, and remember those of an operation that ends with it."""
         super().line(op, text)
+        if op in self._begun:
+            indent = "  " * self.depth
+            self.texts[op] = "\n".join([each.removeprefix(indent) for each in self._lines[self._begun[op] :]])
 
 
 def _refuse_unregistered(root: Op) -> None:

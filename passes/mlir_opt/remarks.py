@@ -11,11 +11,15 @@ from affdsl.ir.dialects.func import Module
 
 
 class Remarks(FrozenValue):
-    """Messages of one severity about one operation, in order. Errors among them do not end the run."""
+    """Messages of one severity about one operation, in order. Errors among them do not end the run.
+
+    In a message with braces, as {} or {1}, operations of `named` stand there, as they are printed.
+    """
 
     op: Op
     severity: Literal["error", "warning", "remark"]
     messages: tuple[str, ...]
+    named: tuple[Op, ...] = ()
 
 
 Analysis: TypeAlias = Callable[..., Iterator[Remarks]]

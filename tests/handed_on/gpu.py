@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -17,6 +19,7 @@ from affdsl.passes.analysis.parallelism import of_loops
 from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.transforms.map_gpu import map_gpu
 from tests import oracles
+from tests.handed_on.lowered import run
 
 LAUNCH = "func.func(lower-affine, gpu-map-parallel-loops), convert-parallel-loops-to-gpu"
 """Makes a `gpu.launch` of two bands, one right inside of the other."""
@@ -52,8 +55,8 @@ def on_gpu(kernel: af.Kernel) -> str:
     return str(handed_on(with_fields(module, body=mapped)))
 
 
-def lowered(text: str, target: str) -> str:
-    """PTX, assembly for AMD, or SPIR-V in its dialect.
+def lowered(text: str, target: str, toolkit: str = "") -> str:
+    """PTX, assembly for AMD, or SPIR-V in its dialect; with the functions of the toolkit of CUDA in a folder.
 
     Raises AssertionError where a pass refuses, or nothing is launched.
     """
@@ -62,8 +65,24 @@ def lowered(text: str, target: str) -> str:
         raise AssertionError("no loop runs on the device")
     if target == "spirv":
         return made
-    binary = oracles.mlir_opt(made, "--gpu-module-to-binary=format=isa")
+    where = f" toolkit={toolkit}" if toolkit else ""
+    binary = oracles.mlir_opt(made, f"--gpu-module-to-binary=format=isa{where}")
     return re.sub(r"\\([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), binary)
+
+
+def assembled(ptxas: str, isa: str) -> None:
+    """Machine code for an NVIDIA GPU of each kernel of what `lowered` gives.
+
+    Raises AssertionError where ptxas refuses one.
+    """
+    found = re.findall(r'assembly = "(.*?^})\s*"', isa, re.M | re.S)
+    assert len(found) == isa.count(".visible .entry"), "a kernel is a file"
+    for ptx in found:
+        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+            file.write(ptx)
+            file.flush()
+            run(ptxas, "-arch=sm_90", file.name, "-o", f"{file.name}.cubin")
+            os.remove(f"{file.name}.cubin")
 
 
 def _outermost(block: Block) -> Iterator[affine.For | affine.Parallel]:

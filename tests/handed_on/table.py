@@ -32,12 +32,12 @@ import pytest
 import affdsl as af
 from affdsl.mlir.known_versions import NEXT, TRIED, Version
 from tests import oracles
-from tests.handed_on import emitted, gpu, in_xdsl, lowered
+from tests.handed_on import emitted, gpu, in_xdsl, lowered, on_vulkan
 from tests.handed_on.kernels import CASES, Case
 from tests.harness.judges import copied
 
 PAGE = Path(__file__).parents[2] / "docs" / "downstream.md"
-PYPI = ("xdsl", "iree-base-compiler", "jaxlib", "jax")
+PYPI = ("xdsl", "iree-base-compiler", "jaxlib", "jax", "torch-mlir", "nvidia-cuda-nvcc", "nvidia-nvvm", "vulkan")
 BEGIN, END = "<!-- python -m tests.handed_on.table --write -->", "<!-- end of the table -->"
 Step = Callable[[Case], object]
 
@@ -69,6 +69,7 @@ class Row:
 
 def tools(folder: Path | None) -> Iterator[Tool]:
     """All of them, those of PyPI in a folder."""
+    where = folder / "bin" if folder is not None else None
     for version in reversed(TRIED):
         yield Tool(
             f"mlir-opt, to LLVM ({'`mlir()`' if version == TRIED[-1] else f'`mlir(version={version})`'})",
@@ -94,14 +95,27 @@ def tools(folder: Path | None) -> Iterator[Tool]:
         lambda case: gpu.lowered(gpu.on_gpu(case.fixed), "spirv"), cases=fixed,
     )  # fmt: skip
     yield Tool(
+        "Vulkan on the CPU (lavapipe), of that SPIR-V", partial(_device, where),
+        lambda case: oracles.mlir_opt(gpu.on_gpu(case.fixed)),
+        lambda case: gpu.lowered(gpu.on_gpu(case.fixed), "spirv"),
+        lambda case: _same(case, case.fixed, partial(on_vulkan.call, _path(where, "python"), case.fixed)), cases=fixed,
+    )  # fmt: skip
+    yield Tool(
         "mlir-opt, emitc, C++ (`specialize()`)", partial(_version, "mlir-opt", 22),
         lambda case: oracles.mlir_opt(case.fixed.mlir()), lambda case: emitted.emitted(case.fixed),
         lambda case: _same(case, case.fixed, emitted.called(case.fixed)), cases=fixed,
     )  # fmt: skip
-    where = folder / "bin" if folder is not None else None
+    yield Tool(
+        "ptxas, of that PTX, for sm_90", partial(_of_package, where, "nvidia-cuda-nvcc"), _launched,
+        lambda case: _assembled(folder, case),
+    )  # fmt: skip
     yield Tool(
         f"IREE (`iree-opt`, `mlir(version={NEXT})`)", partial(_of_package, where, "iree-base-compiler"),
         partial(_by, where, "iree-opt", NEXT),
+    )  # fmt: skip
+    yield Tool(
+        "torch-mlir (`torch-mlir-opt`), after `lower-affine`", partial(_of_package, where, "torch-mlir"),
+        lambda case: _by_kernel(where, "torch-mlir-opt", TRIED[-1], case.kernel.apply("lower-affine")),
     )  # fmt: skip
     yield Tool("jaxlib", partial(_of_package, where, "jaxlib"), partial(_by_jaxlib, where))
     yield Tool(
@@ -140,6 +154,11 @@ def _several(result: object) -> tuple[object, ...]:
 
 def _launched(case: Case) -> None:
     oracles.mlir_opt(gpu.on_gpu(case.kernel))
+
+
+def _assembled(folder: Path | None, case: Case) -> None:
+    ptxas = _inside(folder, "nvidia/*/bin/ptxas")
+    gpu.assembled(str(ptxas), gpu.lowered(gpu.on_gpu(case.kernel), "nvvm", str(ptxas.parents[1])))
 
 
 def _by(folder: Path | None, tool: str, version: Version, case: Case) -> None:
@@ -182,6 +201,14 @@ def _path(folder: Path | None, tool: str) -> str:
     return path
 
 
+def _inside(folder: Path | None, pattern: str) -> Path:
+    """A program that a package has among its own files."""
+    found = sorted(folder.glob(f"lib/python*/site-packages/{pattern}")) if folder is not None else []
+    if not found:
+        raise NotHereError(pattern)
+    return found[0]
+
+
 def _version(tool: str, version: int) -> str:
     path = shutil.which(f"{tool}-{version}")
     if path is None:
@@ -195,6 +222,12 @@ def _of_package(folder: Path | None, package: str) -> str:
     with suppress(AssertionError):
         return lowered.run(_path(folder, "python"), "-c", code).decode().strip()
     raise NotHereError(package)
+
+
+def _device(folder: Path | None) -> str:
+    with suppress(AssertionError):
+        return on_vulkan.device(_path(folder, "python"))
+    raise NotHereError("vulkan")
 
 
 # The table

@@ -20,6 +20,8 @@ SWEEPS = [
     ("affine-simplify-structures", some(range(500, 530), 5), 1 / 3),
     ("affine-scalrep", some(range(725, 750), 4), 1 / 3),
     ("affine-simplify-min-max", some(range(400, 430), 5), 1 / 3),
+    ("affine-super-vectorize{virtual-vector-size=4}", "affine-super-vectorize{virtual-vector-size=3}",
+     some(range(60), 8), 1 / 5),
     ("cse", "canonicalize", some(range(2000, 2060), 14), 1 / 3),
 ]  # fmt: skip
 """Passes, tried alone and one after the other; seeds of programs; and of what share of them each changes more."""

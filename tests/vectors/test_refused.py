@@ -27,6 +27,7 @@ GAINS_NOTHING = {
 
 
 LEFT = GAINS_NOTHING | {name: body for name, (body, _) in REFUSED.items() if body.count("affine.for") == 1}
+del LEFT["a column"]  # which the pass reads and writes as mlir-opt does, element by element of a vector
 
 
 @pytest.mark.parametrize("name", LEFT)

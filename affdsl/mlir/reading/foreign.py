@@ -382,7 +382,7 @@ def read_llvm_call(p: Parser, head: Head) -> Op:
 
 
 def read_region(p: Parser, head: Head) -> Reading:
-    """`omp.parallel { ... }`"""
+    """`omp.parallel { ... }`, and what else is a region alone"""
     region = yield from _region(p, head)
     own: Properties = []
     if head.name == "omp.parallel":
@@ -410,4 +410,5 @@ READERS: Mapping[str, Reader] = {
     "spirv.Constant": read_spirv_constant,
     "omp.master": read_region,
     "omp.parallel": read_region,
+    "test.isolated_graph_region": read_region,
 }

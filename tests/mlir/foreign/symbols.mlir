@@ -80,3 +80,11 @@ func.func @launched(%A: memref<?xf32>, %c: memref<?xi32>, %n: index) {
   }
   return
 }
+// -----
+func.func @each_reads_the_other() {
+  test.isolated_graph_region {
+    %0 = "test.a"(%1) : (i1) -> i1
+    %1 = "test.b"(%0) : (i1) -> i1
+  }
+  return
+}
