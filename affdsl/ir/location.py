@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from affdsl.frozen import FrozenValue
-from affdsl.later import pattern
 
-_IN_NOTEBOOK = pattern(r"^<ipython-input-(\d+)-|[/\\]ipykernel_\d+[/\\]\d+\.py$")
+_IN_NOTEBOOK = re.compile(r"^<ipython-input-(\d+)-|[/\\]ipykernel_\d+[/\\]\d+\.py$")
 """What IPython calls the text of a cell: that of a terminal, and that of a notebook, a file that does not exist."""
 
 
