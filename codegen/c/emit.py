@@ -35,6 +35,7 @@ from affdsl.ir.expr import Constraint
 from affdsl.ir.messages import where
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import I1, MemRefType, VectorType
+from affdsl.passes.lowering.printed_lanes import printed_lanes
 from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
 from affdsl.passes.lowering.split_vectors import split_vectors
 
@@ -45,7 +46,7 @@ MANY_ROWS = 6
 
 
 def in_registers(module: Module, bits: int) -> Module:
-    """The module with vectors of no more than so many bits, for those that are longer.
+    """The module with vectors of no more than so many bits, for those that are longer, printed number by number.
 
     Compilers hold vectors of several registers in memory, the quirk `vectors_wider_than_registers`. Raises
     UnsupportedError for vectors of more than MOST_LANES lanes, which would be as many statements.
@@ -55,7 +56,7 @@ def in_registers(module: Module, bits: int) -> Module:
             if isinstance(value.type, VectorType) and prod(value.type.shape) > MOST_LANES:
                 what = f"{where(op)}: C output takes vectors of up to {MOST_LANES} lanes, and this is a {value.type}"
                 raise UnsupportedError(f"{what}; let a loop go over parts of it")
-    return split_vectors(rows_of_vectors(module), bits)
+    return split_vectors(rows_of_vectors(printed_lanes(module)), bits)
 
 
 class CSource(FrozenValue):
@@ -137,8 +138,7 @@ def emit_jit(
     `vector_types` as in `emit`; vectors of more than `register_bits` are several. With `origins`, it is noted for which
     operation each line is. With `instruments`, the file notes how it runs: give a module that is split already.
     """
-    if register_bits is not None:
-        module = in_registers(module, register_bits)
+    module = printed_lanes(module) if register_bits is None else in_registers(module, register_bits)
     names = Scope()
     for local in LOCALS:
         names.reserve(local)

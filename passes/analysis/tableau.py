@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
@@ -16,8 +17,11 @@ from affdsl.ir.spelling import called
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.dependence import Dependence
-from affdsl.passes.analysis.polyhedral import Dim, Set, merged, name_of, spending
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, merged, name_of, spending
 from affdsl.passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
+
+MOST_SYSTEMS = 1000
+"""How many systems a tableau has at most: each alternative of a condition doubles them."""
 
 
 class Coefficients(FrozenValue):
@@ -84,7 +88,7 @@ class Tableau(FrozenValue):
 
 
 def relation_tableau(access: Access) -> Tableau:
-    """From the iterations of an access to the elements that it touches.
+    """From the iterations of an access to the elements that it touches. Raises UnknownError where it is too large.
 
     >>> from affdsl.mlir.readers import parse
     >>> from affdsl.passes.analysis.access import accesses
@@ -241,7 +245,10 @@ def _tableau(
     locals: Sequence[Value],
     clauses: Sequence[Alternatives],
 ) -> Tableau:
-    """The tableau of what holds where one alternative of each clause does."""
+    """The tableau of what holds where one alternative of each clause does. Raises UnknownError if it is too large."""
+    count = prod(map(len, clauses))
+    if count > MOST_SYSTEMS:
+        raise UnknownError(f"it has {count} systems of constraints, and at most {MOST_SYSTEMS} are shown")
     systems = [tuple(c for constraints in chosen for c in constraints) for chosen in product(*clauses)]
     divisions: dict[Atom, None] = {}
     for constraints in systems:

@@ -29,7 +29,10 @@ from affdsl.shown import ShownAsText
 
 
 class AccessRelation(Frozen, ShownAsText):
-    """From the iterations of an access to the elements that it touches. Printed: for isl, and as a tableau."""
+    """From the iterations of an access to the elements that it touches. Printed: for isl, and as a tableau.
+
+    A tableau of more than 1000 systems raises UnknownError.
+    """
 
     access: Access
 
@@ -49,7 +52,11 @@ class AccessRelation(Frozen, ShownAsText):
         return domain_tableau(self.access)
 
     def __str__(self) -> str:
-        return "\n".join((self.line(), *_unknown(self.access.unknown), str(self.relation)))
+        try:
+            shown = str(self.relation)
+        except UnknownError as error:
+            shown = str(error)
+        return "\n".join((self.line(), *_unknown(self.access.unknown), shown))
 
     def line(self) -> str:
         """What it is, and the relation for isl."""
@@ -60,27 +67,28 @@ class AccessRelation(Frozen, ShownAsText):
 
 
 class DependenceRelation(Frozen, ShownAsText):
-    """From the iterations of a source to those of a sink that depend on it. Printed: for isl, and its tableaus."""
+    """From the iterations of a source to those of a sink that depend on it. Printed: for isl, and its tableaus.
+
+    They raise ValueError where source and sink are two buffers that may be one, and UnknownError where isl needs too
+    long, or where there are more than 1000 systems.
+    """
 
     dependence: Dependence
 
     @property
     def composition(self) -> Tableau:
         """All iterations of both that touch a common element: the relation of the source, and the inverse of the
-        sink's. Raises ValueError where they touch two buffers that may be one."""
+        sink's."""
         return composition_tableau(self.dependence.source, self.dependence.sink)
 
     @property
     def ordered(self) -> Tableau:
-        """Those of them of which that of the sink runs later, at the depth of the dependence. Raises ValueError."""
+        """Those of them of which that of the sink runs later, at the depth of the dependence."""
         return dependence_tableau(self.dependence)
 
     @property
     def distances(self) -> Tableau:
-        """By how much the counters of the sink are larger: what MLIR's texts call the dependence polyhedron.
-
-        Raises ValueError, and UnknownError where isl needs too long.
-        """
+        """By how much the counters of the sink are larger: what MLIR's texts call the dependence polyhedron."""
         return distance_tableau(self.dependence)
 
     def __str__(self) -> str:

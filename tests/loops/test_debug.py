@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.cli.execute import compile_and_call, interpret
+from affdsl.codegen.c.emit import emit
 from affdsl.ir.interpreter import InterpreterError
+from affdsl.mlir.readers import parse
 from tests.loops.ways import WAYS, lowered
-from tests.oracles import compile_c, mlir_opt
+from tests.oracles import compile_c, mlir_opt, run_mlir
 
 N = af.symbols("N")
 STRICT = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
@@ -201,7 +204,7 @@ def test_nothing_moves_past_them():
 
     s = af.Schedule(told)
     for step in (lambda: s.reverse("i"), lambda: s.parallel("i"), lambda: s.reverse("j"), lambda: s.fuse("i", "j")):
-        with pytest.raises(af.IllegalTransform, match=r"affdsl\.(print_ at line 197 prints|assert_ at line 199 ends)"):
+        with pytest.raises(af.IllegalTransform, match=r"affdsl\.(print_ at line 200 prints|assert_ at line 202 ends)"):
             step()
     assert not told.check().unknown, "they touch no array"
     assert [loop.verdict for loop in told.loops()] == ["unknown", "unknown"]
@@ -249,3 +252,29 @@ def test_mistakes(name):
         def wrong(x: af.f64[N]):
             af.assume(N >= 1)
             make(x)
+
+
+def test_vectors_are_printed_as_mlir_prints_them(capfd):
+    text = """func.func @f() {
+      %a = arith.constant dense<[1.5, -2.0]> : vector<2xf32>
+      vector.print %a : vector<2xf32>
+      %b = arith.constant dense<[[1, 2, 3], [-4, 5, 6]]> : vector<2x3xi32>
+      vector.print str "b = "
+      vector.print %b : vector<2x3xi32> punctuation <no_punctuation>
+      vector.print punctuation <newline>
+      %c = arith.constant dense<7> : vector<i64>
+      vector.print %c : vector<i64>
+      %d = arith.constant dense<[true, false]> : vector<2xi1>
+      vector.print %d : vector<2xi1> punctuation <comma>
+      %e = arith.constant dense<0.1> : vector<33xf64>
+      vector.print %e : vector<33xf64>
+      return
+    }"""
+    run_mlir(text, "f", [])
+    said = capfd.readouterr().out
+    assert said.startswith("( 1.5, -2 )\nb = ( ( 1, 2, 3 ), ( -4, 5, 6 ) )\n( 7 )\n( 1, 0 ), ( 0.1, 0.1,")
+    module = parse(text)
+    for run in (interpret, compile_and_call):
+        run(module, module.functions[0], [])
+        assert capfd.readouterr().out == said
+    assert "affdsl_print_f32" in emit(module, "f").whole

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from affdsl.errors import FailedAssertionError, public
 from affdsl.ir.core import Op
@@ -13,7 +16,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.environment import Env, InterpreterError, Step, error
 from affdsl.ir.messages import where
 from affdsl.ir.reports import shown_float, with_report
-from affdsl.ir.types import FloatType, IndexType, IntegerType
+from affdsl.ir.types import FloatType, IndexType, IntegerType, Type, VectorType
 
 
 @public
@@ -62,7 +65,10 @@ def assertion(op: Opaque, before: Sequence[Op]) -> Step:
 
 
 def _require_scalar(op: Opaque, value: Value | None) -> None:
-    if value is not None and not isinstance(value.type, FloatType | IntegerType | IndexType):
+    if value is None:
+        return
+    element = value.type.element if isinstance(value.type, VectorType) else value.type
+    if not isinstance(element, FloatType | IntegerType | IndexType):
         raise error(op, f"the interpreter prints numbers only, not {value.type}")
 
 
@@ -71,7 +77,19 @@ def _text(env: Env, says: Sequence[Printed]) -> str:
 
 
 def _shown(env: Env, value: Value) -> str:
-    number = env[value]
-    if isinstance(value.type, FloatType):
-        return shown_float(float(number), 32 if value.type.width == 32 else 64)
+    if isinstance(value.type, VectorType):
+        return _rows(np.atleast_1d(env[value]), value.type.element)
+    return _number(env[value], value.type)
+
+
+def _rows(lanes: Any, element: Type) -> str:  # noqa: ANN401
+    """`( ( 1, 2 ), ( 3, 4 ) )`"""
+    if not np.ndim(lanes):
+        return _number(lanes, element)
+    return f"( {', '.join([_rows(row, element) for row in lanes])} )"
+
+
+def _number(number: Any, type: Type) -> str:  # noqa: ANN401
+    if isinstance(type, FloatType):
+        return shown_float(float(number), 32 if type.width == 32 else 64)
     return str(int(number))

@@ -93,7 +93,9 @@ def rewritten(root: OpT, *classes: type[Op]) -> OpT:
     graph = Graph(root)
     rules = [rule for table in TABLES for cls in classes for rule in table.rules.get(cls, ())]
     for node in reversed(list(graph.walk())):
-        while node.alive and isinstance(node.op, classes):
+        for _ in range(MOST_ROUNDS):
+            if not node.alive or not isinstance(node.op, classes):
+                break
             if graph.is_dead(node):
                 graph.erase(node)
             elif not any(rule(graph, node, node.op) for rule in rules):

@@ -10,6 +10,7 @@ from affdsl.ir.dialects import func
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis.access import Access, accesses
 from affdsl.passes.analysis.dependence import Dependence, dependences
+from affdsl.passes.analysis.polyhedral import UnknownError
 from affdsl.passes.analysis.tableau import (
     Tableau,
     composition_tableau,
@@ -19,6 +20,7 @@ from affdsl.passes.analysis.tableau import (
     inverse_tableau,
     relation_tableau,
 )
+from affdsl.passes.mlir_opt.relations import AccessRelation
 
 APPLIED = """
 #map0 = affine_map<(d0, d1) -> (d0)>
@@ -280,3 +282,17 @@ def test_distances_of_a_symbolic_nest_have_their_symbol() -> None:
     assert (tableau.symbols, len(tableau.systems)) == (1, 1)
     points = {(d, n) for n in range(5) for i in range(n) for d in [n - 1 - 2 * i] if d >= 1}
     assert {p for p in product(range(-2, 7), range(5)) if holds(tableau, p)} == points
+
+
+def test_a_tableau_of_too_many_systems_is_refused_and_what_prints_it_says_so() -> None:
+    branches = "".join(
+        f"affine.if affine_set<(d0, d1) : (d0 - {k} >= 0, d1 - d0 - {k} >= 0)>(%i, %j) {{ }} else {{ "
+        for k in range(11)
+    )
+    text = f"""func.func @f(%A: memref<40xf32>) {{ affine.for %i = 0 to 30 {{ affine.for %j = 0 to 30 {{
+      {branches} %a = affine.load %A[%i] : memref<40xf32> {"}" * 11} }} }} return }}"""
+    (load,) = accesses(function(text))
+    said = "it has 2048 systems of constraints, and at most 1000 are shown"
+    with pytest.raises(UnknownError, match=said):
+        relation_tableau(load)
+    assert str(AccessRelation(load)).endswith(said)
