@@ -27,6 +27,8 @@ from affdsl.frozen import FrozenValue
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "mlir-lines.md"
 REASONS = Path(__file__).with_name("line_reasons.txt")
 BEGIN, END = "<!-- python -m tests.handed_on.lines --write -->", "<!-- end of the table -->"
+KINDS = ("mlir-opt is wrong:", "mlir-opt is loose:", "both are right:", "missing here:")
+"""How a reason begins."""
 OURS = f"{shlex.quote(sys.executable)} -m affdsl opt --numbered"
 
 
@@ -72,13 +74,14 @@ def reasons() -> dict[str, str]:
 
 def table(passed: dict[str, bool]) -> str:
     """The table of the page. Raises LookupError where a line does not pass and nobody says why."""
-    why = reasons()
-    missing = [name for name, passes in passed.items() if not passes and not why.get(name)]
+    why = {name: reasons().get(name, "") for name, passes in passed.items() if not passes}
+    missing = [name for name, reason in why.items() if not reason.startswith(KINDS)]
     if missing:
-        raise LookupError(f"{REASONS.name} has no reason for {', '.join(missing)}")
+        raise LookupError(f"{REASONS.name} has no reason for {', '.join(missing)}, which begins as one of {KINDS}")
+    counts = [f"{kind} {sum(reason.startswith(kind) for reason in why.values())}" for kind in KINDS]
     rows = [f"| `{name}` | {'yes |  |' if passes else f'no | {why[name]} |'}" for name, passes in passed.items()]
-    head = f"{sum(passed.values())} of {len(passed)} pass.\n\n| line | passes | why not |\n|---|---|---|"
-    return "\n".join([head, *rows])
+    head = f"{sum(passed.values())} of {len(passed)} pass. Of the others: {', '.join(counts)}."
+    return "\n".join([head, "", "| line | passes | why not |", "|---|---|---|", *rows])
 
 
 def main() -> int:

@@ -37,11 +37,13 @@ def test_lines_are_found_with_what_continues_them_and_run_as_they_are(tmp_path) 
 
 
 def test_the_table_has_a_reason_for_each_line_that_does_not_pass(monkeypatch) -> None:
-    monkeypatch.setattr(lines, "reasons", lambda: {"a#1": "it is wrong"})
+    monkeypatch.setattr(lines, "reasons", lambda: {"a#1": "both are right: it is another word", "c#0": "no kind"})
     text = lines.table({"a#0": True, "a#1": False})
-    assert text.splitlines()[-2:] == ["| `a#0` | yes |  |", "| `a#1` | no | it is wrong |"]
-    with pytest.raises(LookupError, match="no reason for b#0"):
-        lines.table({"a#0": True, "b#0": False})
+    assert text.startswith("1 of 2 pass. Of the others: mlir-opt is wrong: 0, ")
+    assert text.splitlines()[-2:] == ["| `a#0` | yes |  |", "| `a#1` | no | both are right: it is another word |"]
+    for name in ("b#0", "c#0"):
+        with pytest.raises(LookupError, match=f"no reason for {name}"):
+            lines.table({"a#0": True, name: False})
 
 
 def test_the_page_counts_its_lines_and_says_why() -> None:
