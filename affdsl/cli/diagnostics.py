@@ -7,15 +7,16 @@ from typing import Literal, TypeAlias, get_args
 
 from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.location import Location
+from affdsl.later import pattern
 
 Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 _SEVERITY = "|".join(SEVERITIES)
-_HEAD = re.compile(
+_HEAD = pattern(
     rf"(?P<file>[^\n]+?):(?P<line>\d+)(?::(?P<column>\d+))?: (?:(?P<severity>{_SEVERITY}): )?(?P<message>.*)"
 )
-_CARET = re.compile(r"\s*\^~*\s*")
+_CARET = pattern(r"\s*\^~*\s*")
 
 
 class Diagnostic(FrozenValue):

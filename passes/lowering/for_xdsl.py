@@ -17,7 +17,7 @@ from affdsl.ir.parts import in_parts
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I32, INDEX, VectorType
 from affdsl.passes.lowering.earlier_mlir import RULES, c_function
-from affdsl.passes.lowering.replacing import Rule, Step, replaced, shape_of
+from affdsl.passes.lowering.replacing import Rule, Step, replaced
 
 
 def for_xdsl(module: Module) -> Module:
@@ -72,7 +72,7 @@ def _nothing(step: Step, op: Op) -> None:
 
 def _slice(step: Step, op: vector.ExtractStridedSlice) -> None:
     """Rows along the first dimension, or lane by lane."""
-    shape = shape_of(op.result)
+    shape = step.shape(op.result)
     if len(op.offsets) == 1:
         rows = tuple(range(op.offsets[0], op.offsets[0] + shape[0]))
         step.emit(vector.Shuffle(op.result, op.source, op.source, rows))
@@ -82,7 +82,7 @@ def _slice(step: Step, op: vector.ExtractStridedSlice) -> None:
 
 
 def _insert_slice(step: Step, op: vector.InsertStridedSlice) -> None:
-    shape, found = shape_of(op.value), op.target
+    shape, found = step.shape(op.value), op.target
     outside, inside = op.offsets[: -len(shape)], op.offsets[-len(shape) :]
     for position in product(*map(range, shape)):
         at = (*outside, *[first + k for first, k in zip(inside, position, strict=True)])
@@ -98,11 +98,11 @@ def _counted(step: Step, op: Opaque) -> None:
 
 def _transpose(step: Step, op: vector.Transpose) -> None:
     places = [op.permutation.index(k) for k, _ in enumerate(op.permutation)]
-    _gather(step, op, ([at[k] for k in places] for at in product(*map(range, shape_of(op.result)))))
+    _gather(step, op, ([at[k] for k in places] for at in product(*map(range, step.shape(op.result)))))
 
 
 def _reshape(step: Step, op: vector.ShapeCast) -> None:
-    _gather(step, op, product(*map(range, shape_of(op.source))))
+    _gather(step, op, product(*map(range, step.shape(op.source))))
 
 
 _Moving: TypeAlias = vector.ExtractStridedSlice | vector.Transpose | vector.ShapeCast

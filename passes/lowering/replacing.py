@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
+from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
+from affdsl.ir.messages import where
 from affdsl.ir.traverse import definitions, rewrite, substitute, with_fields
 from affdsl.ir.types import I1, FloatType, IntegerType, Type, VectorType
 from affdsl.passes.affine.integer_ranges import element_of
@@ -80,11 +82,18 @@ class Step:
             rule(op)
             return
         lanes: list[Value] = []
-        for position in product(*map(range, shape_of(result))):
+        for position in product(*map(range, self.shape(result))):
             of = {v: self.lane(v, position) for v in op.reads() if isinstance(v.type, VectorType)}
             lanes.append(Value(result.type.element))
             rule(with_fields(substitute(op, of), result=lanes[-1]))
         self.emit(vector.FromElements(result, tuple(lanes)))
+
+    def shape(self, value: Value) -> tuple[int, ...]:
+        """The sizes of a vector, which must be known."""
+        assert isinstance(value.type, VectorType), "the verifier has seen to that"
+        if any(value.type.scalable):
+            raise UnsupportedError(f"{where(self.op)}: {_LANES}")
+        return value.type.shape
 
     def lane(self, value: Value, position: Sequence[int]) -> Value:
         assert isinstance(value.type, VectorType), "what has lanes is a vector"
@@ -97,6 +106,8 @@ class Step:
         self.ops[-1] = with_fields(last, **field)
 
 
+_LANES = "it is replaced lane by lane, and how many lanes a vector of registers of any length has is not known"
+
 Rule: TypeAlias = "Callable[[Step, Any], None]"
 """What takes the place of an operation, as a step."""
 
@@ -104,9 +115,3 @@ Rule: TypeAlias = "Callable[[Step, Any], None]"
 def same_shape(type: Type, element: FloatType | IntegerType) -> Type:
     """A type with another one for its numbers."""
     return VectorType(type.shape, element, type.scalable) if isinstance(type, VectorType) else element
-
-
-def shape_of(value: Value) -> tuple[int, ...]:
-    """The sizes of a vector."""
-    assert isinstance(value.type, VectorType), "the verifier has seen to that"
-    return value.type.shape

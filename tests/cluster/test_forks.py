@@ -1,6 +1,7 @@
 """Processes that fork after a parallel loop ran: no child waits for threads that it doesn't have."""
 
 import os
+import platform
 import subprocess
 import sys
 import zipfile
@@ -134,6 +135,17 @@ def test_a_program_in_c_that_forks(compiler):
     program = oracles.compile_c(sources, compiler, flags, shared=False)
     done = subprocess.run([program], env={**os.environ, "OMP_NUM_THREADS": "2"}, timeout=60)
     assert done.returncode == 0
+
+
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "aarch64"), reason="the function is called by its name elsewhere"
+)
+def test_libraries_load_where_a_package_has_brought_an_older_libgomp():
+    """As that of PyTorch 2.0, which has nothing of OpenMP 5, and is found by all libraries that come later."""
+    library = oracles.compile_c({"twice.c": twice.c()}, "gcc", ["-std=c11", "-fopenmp"])
+    needed = subprocess.run(["readelf", "-V", library], capture_output=True, text=True, check=True).stdout
+    assert "OMP_1.0" in needed
+    assert "OMP_5" not in needed
 
 
 def test_c_without_parallel_loops_knows_nothing_of_forks():

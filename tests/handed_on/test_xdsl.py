@@ -161,6 +161,19 @@ def test_what_cannot_be_said_is_refused_at_its_line() -> None:
     )
 
 
+def test_lanes_whose_number_is_not_known_are_refused() -> None:
+    module = parse(
+        """func.func @f(%v: vector<[4]xf32>, %w: vector<[4]xf32>) -> vector<[4]xf32> {
+          %k = arith.cmpf olt, %v, %w : vector<[4]xf32>
+          %r = arith.select %k, %v, %w : vector<[4]xi1>, vector<[4]xf32>
+          return %r : vector<[4]xf32>
+        }""",
+        "any.mlir",
+    )
+    with pytest.raises(af.UnsupportedError, match=r"any\.mlir:2:\d+: arith\.cmpf: it is replaced lane by lane"):
+        text_for(module, "xdsl")
+
+
 def test_xdsl_reads_it(tmp_path: Path) -> None:
     xdsl = shutil.which("xdsl-opt")
     if xdsl is None:

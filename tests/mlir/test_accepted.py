@@ -134,6 +134,14 @@ def test_parts_of_scalable_vectors_may_be_scalable():
     check(programs)
 
 
+def test_comparisons_of_scalable_vectors_are_scalable():
+    programs = {}
+    for compared, given in itertools.product(("vector<[4]xf32>", "vector<4xf32>"), ("vector<[4]xi1>", "vector<4xi1>")):
+        ops = f"%k = arith.cmpf olt, %v, %v : {compared} %r = arith.andi %k, %k : {given}"
+        programs[ops] = f"func.func @f(%v: {compared}) {{ {ops} return }}"
+    check(programs)
+
+
 def test_rarer_forms_of_all_dialects():
     programs = {chunk.name: chunk.text for chunk in split(Path(__file__).parent / "accepted.mlir")}
     assert len(programs) > 25

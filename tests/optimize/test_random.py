@@ -1,9 +1,11 @@
 """Random programs and kernels do the same after the optimizer; `python -m tests.optimize.random` tries many."""
 
 import dataclasses
+from collections import Counter
 
 import pytest
 
+import tests.optimize.combined as combined
 import tests.optimize.kernel_runs as runs
 import tests.optimize.programs as programs
 from tests.effort import some
@@ -97,3 +99,8 @@ def test_ways_are_of_all_kinds():
     assert {way.threads for way in ways} == {1, 2, 3}
     assert all(not way.allowed for way in ways[::2])
     assert {each for way in ways for each in way.allowed} == {"contract", "reassociate", "reciprocal"}
+
+
+@pytest.mark.parametrize("seed", some(range(1, 400), 2))
+def test_loops_that_combine_do_the_same_as_if_they_were_long(seed):
+    assert combined.wrong(seed, Counter()) == ""
