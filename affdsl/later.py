@@ -1,8 +1,11 @@
-"""Modules that are imported when something of them is first asked for."""
+"""Modules that are imported, and regular expressions that are compiled, when something of them is first asked for."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 
 class Later:
@@ -18,9 +21,28 @@ class Later:
         self._module = module
         self._path = path
 
-    def __getattr__(self, name: str) -> object:
+    def _owner(self) -> object:
         owner: object = import_module(self._module)
         for part in self._path:
             owner = getattr(owner, part)
-        found = self.__dict__[name] = getattr(owner, name)
+        return owner
+
+    def __getattr__(self, name: str) -> object:
+        found = self.__dict__[name] = getattr(self._owner(), name)
         return found
+
+
+class _Pattern(Later):
+    def __init__(self, text: str, flags: int = 0) -> None:
+        self._text = text
+        self._flags = flags
+
+    def _owner(self) -> object:
+        return re.compile(self._text, self._flags)
+
+
+if TYPE_CHECKING:
+    pattern: Callable[..., re.Pattern[str]] = re.compile
+else:
+    pattern = _Pattern
+"""`re.compile`, where few texts need the expression: most are compiled for a tenth of a millisecond."""

@@ -14,15 +14,16 @@ from typing import Literal, TypeAlias
 
 from affdsl.cli.diagnostics import SEVERITIES, Diagnostic, Severity
 from affdsl.frozen import FrozenValue
+from affdsl.later import pattern
 
 Strictness: TypeAlias = Literal["all", "only-expected"]
 
-_COMMENT = re.compile(
+_COMMENT = pattern(
     r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)? *"
     r"(?:@(?P<where>[+-]\d+|above|below|unknown))? *\{\{(?P<text>.*)\}\}\s*$"
 )
-_STARTED = re.compile(r"//.*(expected-(?:error|note|remark|warning)\b)")
-_INNER = re.compile(r"\{\{(.*?)\}\}")
+_STARTED = pattern(r"//.*(expected-(?:error|note|remark|warning)\b)")
+_INNER = pattern(r"\{\{(.*?)\}\}")
 
 
 class Expectation(FrozenValue):

@@ -95,17 +95,12 @@ class Op(Frozen):
         return self._values(roles(type(self)).arguments)
 
     def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
-        if not names:
-            return iter(())
-        part = getattr(self, names[0])
-        if len(names) == 1 and isinstance(part, Value):  # so it is of most operations
-            return iter((part,))
         found: list[Value] = []  # a list is much faster than generators inside generators
         for name in names:
             part = getattr(self, name)
             if isinstance(part, Value):
                 found.append(part)
-            else:
+            elif part is not _NOTHING:
                 _collect(part, found)
         return iter(found)
 
@@ -208,16 +203,18 @@ def _flat(part: object) -> tuple[object, ...]:
 
 
 _EXPRESSIONS = (Affine, Constraint)
+_NOTHING: object = ()
+"""What most fields with several values have."""
 
 
 def _collect(part: object, values: list[Value]) -> None:
     """Add the values in a part of a field, in order."""
     if isinstance(part, Value):
         values.append(part)
+    elif isinstance(part, _EXPRESSIONS):
+        values.extend(part.values())
     elif isinstance(part, tuple):
         for item in part:
             _collect(item, values)
-    elif isinstance(part, _EXPRESSIONS):
-        values.extend(part.values())
     else:
         raise TypeError(f"neither a value nor an expression: {part!r}")

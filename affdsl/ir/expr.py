@@ -280,11 +280,13 @@ class Affine(FrozenValue):
 
     def values(self) -> Iterator[Value]:
         """Every value read, in order, repeated where another term reads it again."""
+        found: list[Value] = []
         for atom, _ in self.terms:
             if isinstance(atom, Value):
-                yield atom
+                found.append(atom)
             else:
-                yield from atom.reads
+                found += atom.reads
+        return iter(found)
 
     def substitute(self, new: Mapping[Value, Term]) -> Affine:
         """self with values replaced by other expressions."""

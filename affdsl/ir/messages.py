@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.ir.spelling import hint
+from affdsl.later import pattern
 
 
 def op_name(op: Op) -> str:
@@ -30,7 +30,7 @@ def _in_language(name: str, dialect: str, kind: str) -> str:
     return _IN_LANGUAGE.get(name) or (f"affdsl.{kind}" if dialect == "math" else name)
 
 
-_OPERATION = re.compile(r"(?<![\w.#])(affine|arith|cf|complex|func|math|memref|scf|vector)\.(\w+)")
+_OPERATION = pattern(r"(?<![\w.#])(affine|arith|cf|complex|func|math|memref|scf|vector)\.(\w+)")
 _IN_LANGUAGE = {
     "vector.print": "affdsl.print_", "cf.assert": "affdsl.assert_", "func.call": "the call of a kernel",
     "affine.for": "affdsl.for_", "affine.if": "affdsl.if_ of indices",

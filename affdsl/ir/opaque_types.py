@@ -6,12 +6,13 @@ import re
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.types import MemRefType, OpaqueType, Type, UnrankedMemRefType, VectorType
+from affdsl.later import pattern
 
-_TENSOR = re.compile(r"tensor<((?:[?\d]+x)*)(\*x)?(.*)>", re.S)
-_VECTOR = re.compile(r"vector<((?:\[?\d+\]?x)*)(.*)>", re.S)
-_COMPLEX = re.compile(r"complex<\s*(.*?)\s*>")
-_INTEGER = re.compile(r"([su]?)i(\d+)")
-_FLOAT = re.compile(r"b?f(\d+)(?:E\d+M\d+\w*)?|tf32")
+_TENSOR = pattern(r"tensor<((?:[?\d]+x)*)(\*x)?(.*)>", re.S)
+_VECTOR = pattern(r"vector<((?:\[?\d+\]?x)*)(.*)>", re.S)
+_COMPLEX = pattern(r"complex<\s*(.*?)\s*>")
+_INTEGER = pattern(r"([su]?)i(\d+)")
+_FLOAT = pattern(r"b?f(\d+)(?:E\d+M\d+\w*)?|tf32")
 
 
 class Shaped(FrozenValue):

@@ -9,12 +9,13 @@ from math import prod
 
 from affdsl.ir.opaque_types import NumberKind, complex_part, scalar, shaped
 from affdsl.ir.types import Type
+from affdsl.later import pattern
 
-_ITEM = re.compile(
+_ITEM = pattern(
     r'[\[\],()]|"(?:[^"\\]|\\.)*"|-?\s*(?:0x[0-9A-Fa-f]+|\d+\.\d*(?:[eE][-+]?\d+)?|\d+)|true|false|\S', re.A
 )
-_NUMBER = re.compile(r"-?\s*(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?)", re.A)
-_SPARSE = re.compile(r"(\[.*\]|-?\d+)\s*,\s*(\[.*\]|[^\[\]]*)", re.S)
+_NUMBER = pattern(r"-?\s*(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*(?:[eE][-+]?\d+)?)?)", re.A)
+_SPARSE = pattern(r"(\[.*\]|-?\d+)\s*,\s*(\[.*\]|[^\[\]]*)", re.S)
 _LONGEST_NUMBER = 1000
 _MOST_ELEMENTS = 10_000_000
 

@@ -8,6 +8,7 @@ from affdsl.ir.attributes import Attribute, IntegerAttr, OpaqueAttr, UnitAttr
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.types import IntegerType
+from affdsl.later import pattern
 
 _FASTMATH = "none reassoc nnan ninf nsz arcp contract afn fast"
 _COMBINING = "add mul minui minsi minnumf maxui maxsi maxnumf and or xor maximumf minimumf"
@@ -21,8 +22,8 @@ ENUMERATIONS: dict[str, tuple[str, bool]] = {
 """The words of each attribute, and whether it may be several of them."""
 
 DIALECTS = frozenset(("affine", "arith", "builtin", "cf", "func", "math", "memref", "scf", "ub", "vector"))
-_ATTRIBUTE = re.compile(r"#([\w$-]+)\.([\w$-]+)[\w$.-]*\s*(<.*>)?", re.S)
-_TYPE = re.compile(r"!([\w$-]+)[.<]")
+_ATTRIBUTE = pattern(r"#([\w$-]+)\.([\w$-]+)[\w$.-]*\s*(<.*>)?", re.S)
+_TYPE = pattern(r"!([\w$-]+)[.<]")
 
 
 def problem_of_attribute(text: str) -> str | None:

@@ -99,7 +99,7 @@ class Printer:
                         stack.append(blocks)
                 case block:
                     stack.append(self._block(block))
-        aliases = self._aliases or {}
+        aliases = dict(sorted((self._aliases or {}).items(), key=lambda alias: alias[1][:2]))  # maps before sets
         if isinstance(root, func.Module) and root.resources:
             self._lines.append(f"\n{root.resources}")
         return "\n".join([f"{alias} = {text}" for text, alias in aliases.items()] + self._lines)

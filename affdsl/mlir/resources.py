@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from affdsl.later import pattern
 from affdsl.mlir.registry import is_registered
 from affdsl.mlir.scanner import Scanner
 
-_BLOB = re.compile(r'"0x((?:[0-9A-Fa-f]{2}){4,})"')
+_BLOB = pattern(r'"0x((?:[0-9A-Fa-f]{2}){4,})"')
 
 
 def read_resources(s: Scanner) -> str:

@@ -6,10 +6,10 @@ The result of each function means the same as its input, for all integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import gcd
 from typing import Protocol
 
+from affdsl.frozen import replace
 from affdsl.ir import written
 from affdsl.ir.applied import Applied
 from affdsl.ir.expr import Value

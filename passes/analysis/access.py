@@ -7,10 +7,10 @@ existentially quantified.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 
+from affdsl.frozen import Frozen, replace
 from affdsl.ir.core import UNTOUCHED, Block, Op, roles
 from affdsl.ir.debugging import printed
 from affdsl.ir.dialects import affine, func, memref, vector
@@ -30,8 +30,7 @@ from affdsl.passes.analysis.summary import Summaries, is_buffer
 from affdsl.passes.analysis.views import Index, digits, linear
 
 
-@dataclass(frozen=True, eq=False)
-class Access:
+class Access(Frozen):
     """One operation that reads, or writes, elements of one buffer.
 
     Attributes

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Literal, TypeVar
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import ComplexType, ElementType, FloatType, IndexType, IntegerType, VectorType

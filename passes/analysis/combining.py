@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Set
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math, scf, vector
 from affdsl.ir.expr import Value
@@ -32,8 +32,7 @@ MOST_STEPS = 200
 """A longer chain of operations is not followed."""
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(FrozenValue):
     """How a value comes from another one: by steps, and by uses of the values between, each at a place of its own."""
 
     kinds: frozenset[str] = frozenset()

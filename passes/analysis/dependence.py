@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from operator import sub
 from types import MappingProxyType
 from typing import Literal
 
 from affdsl.errors import public
-from affdsl.frozen import Frozen, FrozenValue
+from affdsl.frozen import Frozen, FrozenValue, field
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
 from affdsl.passes.analysis.access import Access, Accesses, accesses_of, met

@@ -8,11 +8,10 @@ is known is a local without constraints; then the domain may be larger than what
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 from typing import TypeAlias
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, field
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.opaque import Opaque

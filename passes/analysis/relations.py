@@ -11,12 +11,12 @@ import threading
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 from operator import sub
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
+from affdsl.frozen import Frozen
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.grid import Box, Grid, box_of, differences, grid_of
@@ -60,8 +60,7 @@ def local(k: int) -> Value:
     return Value(INDEX, f"q{k}")
 
 
-@dataclass(frozen=True, eq=False)
-class Relation:
+class Relation(Frozen):
     """From the iterations of `dims` loops to the elements `index`, where all clauses hold for some `locals`.
 
     Made by `relation`, so that two of the same content are the same object.

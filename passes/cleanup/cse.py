@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import fields
 
+from affdsl.frozen import fields
 from affdsl.ir.core import roles
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Func, Module

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TypeAlias
 
-from affdsl.frozen import Frozen, FrozenValue
+from affdsl.frozen import Frozen, FrozenValue, field
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.passes.legality.assumptions import assuming, promised

@@ -6,10 +6,9 @@ Every transformation that reorders asks `require_order`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, replace
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import field
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects import complex as complex_

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith
-from affdsl.ir.dialects.func import Module
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite
+from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.passes.affine.positions import positions_of
-from affdsl.passes.transforms.normalize import normalized_band, normalized_loop, reads_in
+from affdsl.passes.mlir_opt.function_like import on_function
+from affdsl.passes.transforms.loops.unrolling import constant_trips, in_full
+from affdsl.passes.transforms.normalize import normalized_band, normalized_loop
 
 
 def affine_loop_normalize(module: Module, *, promote_single_iter: bool = False) -> Module:
@@ -42,46 +45,28 @@ def affine_loop_normalize(module: Module, *, promote_single_iter: bool = False) 
     """
     positions = positions_of(module)
     replaced: dict[Value, Value] = {}
+    constants: list[Op] = []
+
+    def at_start(function: Func) -> Func:
+        made = with_fields(function, body=(*reversed(constants), *function.body))
+        constants.clear()
+        return made
 
     def rule(op: Op) -> Op | Iterable[Op] | None:
         if replaced and isinstance(op, affine.For | affine.Parallel):
             op = renamed(op, replaced)  # what stands for the counter of this loop must be read with it
         match op:
             case affine.For():
-                if promote_single_iter and _runs_once(op):
-                    return _promoted(op, replaced)
-                return normalized_loop(op, positions)
+                once = in_full(op, 1, constants) if promote_single_iter and constant_trips(op) == 1 else None
+                if once is None:
+                    return normalized_loop(op, positions)
+                replaced.update(once[1])
+                return once[0]
             case affine.Parallel():
                 return normalized_band(op, positions)
+            case Func() | Opaque() if constants:
+                return on_function(op, at_start)
             case _:
                 return None
 
     return renamed(rewrite(module, rule), replaced)
-
-
-def _runs_once(op: affine.For) -> bool:
-    if len(op.lower) > 1:
-        return False
-    trips = [(bound - op.lower[0]).ceildiv(op.step) for bound in op.upper]
-    return all(trip.is_constant for trip in trips) and min(trip.constant for trip in trips) == 1
-
-
-def _promoted(op: affine.For, replaced: dict[Value, Value]) -> Iterable[Op]:
-    """The body of a loop that runs once."""
-    (lower,) = op.lower
-    before: list[Op] = []
-    if lower.value is not None:
-        replaced[op.iv] = lower.value
-    elif op.iv in set(reads_in(op.body)):
-        before.append(
-            arith.Constant(op.iv, lower.constant, location=op.location)
-            if lower.is_constant
-            else affine.Apply(op.iv, lower, location=op.location)
-        )
-    replaced.update(zip(op.carried, op.inits, strict=True))
-    if not op.results:
-        return (*before, *op.body)
-    *body, end = op.body
-    assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
-    replaced.update(zip(op.results, end.values, strict=True))
-    return (*before, *body)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
@@ -14,6 +14,7 @@ from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.function_like import on_function
 from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.transforms.loops.unrolling import in_full
 from affdsl.passes.transforms.unroll_jam import body_of, defined_by, jammed_loop, loops_in
 
 
@@ -63,23 +64,14 @@ def _in_place(function: Func, loops: Block) -> Func:
     counts = Accesses(function) if able else None
     once = [op for op in able if counts is not None and trip_count(op, op.iv, counts).number == 1]
     replaced: dict[Value, Value] = {}
-    body: list[Op] = []
-    for op in function.body:
-        if not isinstance(op, affine.For) or op not in once:
-            body.append(op)
-            continue
-        (low,) = op.lower
-        if low.value is not None:
-            replaced[op.iv] = low.value
-        elif low.is_constant:
-            body.append(arith.Constant(op.iv, low.constant, location=op.location))
-        else:
-            body.append(affine.Apply(op.iv, low, location=op.location))
-        body += body_of(op)
-        if op.results:
-            replaced.update(zip(op.carried, op.inits, strict=True))
-            replaced.update(zip(op.results, _yielded(op), strict=True))
-    return renamed(with_fields(function, body=tuple(body)), replaced) if once else function
+    parts: list[Block] = []
+    constants: list[Op] = []
+    for op in reversed(function.body):  # the order in which mlir-opt meets them
+        made = in_full(op, 1, constants) if isinstance(op, affine.For) and op in once else None
+        parts.append((op,) if made is None else tuple(made[0]))
+        replaced.update({} if made is None else made[1])
+    body = (*reversed(constants), *(op for part in reversed(parts) for op in part))
+    return renamed(with_fields(function, body=body), replaced) if once else function
 
 
 def _may_run_once(loop: affine.For) -> bool:
@@ -88,9 +80,3 @@ def _may_run_once(loop: affine.For) -> bool:
     if others or not all(bound.is_constant for bound in (low, *loop.upper)):
         return not others
     return 0 < min(bound.constant for bound in loop.upper) - low.constant <= loop.step
-
-
-def _yielded(loop: affine.For) -> tuple[Value, ...]:
-    end = loop.body[-1]
-    assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
-    return end.values

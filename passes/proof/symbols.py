@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from functools import cache
 from typing import TypeVar
 
+from affdsl.frozen import fields
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value

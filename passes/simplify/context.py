@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property, lru_cache
 from math import gcd
 
-from affdsl.frozen import Frozen, FrozenValue
+from affdsl.frozen import Frozen, FrozenValue, field
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.passes.analysis import polyhedral
 from affdsl.passes.simplify.ranges import ANY, Range, RangeOf, between, range_of

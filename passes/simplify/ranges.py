@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd, inf, lcm
 from typing import TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
 
 RangeOf: TypeAlias = Callable[[Value], "Range"]
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(FrozenValue):
     """The integers from low to high that leave `residue` when divided by `modulus`; an end of None is not known.
 
     A modulus of 0 stands for the one number `residue`. Made by `between`, `point` and the methods, always as tight
@@ -30,6 +29,10 @@ class Range:
     high: int | None = None
     modulus: int = 1
     residue: int = 0
+
+    def __init__(self, low: int | None = None, high: int | None = None, modulus: int = 1, residue: int = 0) -> None:
+        of = self.__dict__  # there are very many
+        of["low"], of["high"], of["modulus"], of["residue"] = low, high, modulus, residue
 
     @property
     def is_empty(self) -> bool:
@@ -189,13 +192,11 @@ def _with_remainders(expr: Affine, of: RangeOf, done: dict[Atom, Range]) -> Rang
     return ANY
 
 
-@dataclass(slots=True)
 class _Relaxed:
     """coefficients * atoms + something from low to high, where no atom is a division by a number."""
 
-    coefficients: dict[Atom, Fraction]
-    low: Fraction
-    high: Fraction
+    def __init__(self, coefficients: dict[Atom, Fraction], low: Fraction, high: Fraction) -> None:
+        self.coefficients, self.low, self.high = coefficients, low, high
 
 
 def _relaxed_range(expr: Affine, of: RangeOf, done: dict[Atom, Range]) -> Range:

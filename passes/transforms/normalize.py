@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
+from affdsl.ir.traverse import rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, mul
@@ -101,8 +101,3 @@ def _with_counters(
         map = flattened(spelled([add(lower, mul(names[iv], step))], names.values, positions))
         applies.append(affine.Apply(old, *exprs_of(map), location=op.location, written={"expr": map}))
     return (*applies, *(substitute(inner, new) for inner in body))
-
-
-def reads_in(body: Block) -> Iterator[Value]:
-    """What operations read, at any depth."""
-    return (value for outer in body for inner in walk(outer) for value in inner.reads())

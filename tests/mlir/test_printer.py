@@ -136,9 +136,9 @@ def test_a_module_has_its_maps_at_the_top_and_a_function_has_them_in_place() -> 
 
     module = func.Module((triangle("f"), triangle("g")))
     assert str(module).splitlines()[:5] == [
-        "#set = affine_set<(d0) : (d0 - 1 >= 0)>",
-        "#map = affine_map<(d0) -> (d0 + 1)>",
+        "#map = affine_map<(d0) -> (d0 + 1)>",  # maps before sets, as mlir-opt prints them
         "#map1 = affine_map<(d0) -> (d0 + 2)>",
+        "#set = affine_set<(d0) : (d0 - 1 >= 0)>",
         "module {",
         "  func.func @f(%N: index, %A: memref<?xf32>) {",
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from affdsl.ir.applied import applied
 from affdsl.ir.attributes import ArrayAttr, Attribute, DenseAttr, IntegerAttr, MapAttr, OpaqueAttr
 from affdsl.ir.dialects import affine, memref
@@ -11,6 +9,7 @@ from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Affine
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.types import I64, INDEX, OpaqueType
+from affdsl.later import pattern
 from affdsl.mlir.constants import NotNumbersError, number
 from affdsl.mlir.form import YIELD, Form
 from affdsl.mlir.generic.rows import (
@@ -89,7 +88,7 @@ def _read_parallel(opaque: Opaque, reading: Reading) -> affine.Parallel:
     )  # fmt: skip
 
 
-_COUNTED = re.compile(r"(?:tensor|vector)<(\d+)xi32>")
+_COUNTED = pattern(r"(?:tensor|vector)<(\d+)xi32>")
 """The types that numbers of groups may have."""
 
 

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from affdsl.ir.attributes import DenseArrayAttr, DenseAttr, FloatAttr, IntegerAttr
 from affdsl.ir.core import Op
 from affdsl.ir.types import I64, Type
+from affdsl.later import pattern
 from affdsl.mlir.attributes import AttributeReader
 from affdsl.mlir.parser import Head, Parser
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.scanner import Scanner
 
-_STRUCT = re.compile(r'(?:!llvm\.)?struct<(?:"[^"]*"\s*,\s*)?(?:packed\s*)?\((.*)\)\s*>', re.S)
-_ARRAY = re.compile(r"(?:!llvm\.)?array<\s*(\d+)\s*x\s*(.*)>", re.S)
-_OF_LLVM = re.compile(r"(ptr|struct|array|func|void|x86_\w+|ppc_\w+|target)\b")
+_STRUCT = pattern(r'(?:!llvm\.)?struct<(?:"[^"]*"\s*,\s*)?(?:packed\s*)?\((.*)\)\s*>', re.S)
+_ARRAY = pattern(r"(?:!llvm\.)?array<\s*(\d+)\s*x\s*(.*)>", re.S)
+_OF_LLVM = pattern(r"(ptr|struct|array|func|void|x86_\w+|ppc_\w+|target)\b")
 """The types that stand without !llvm. inside of others."""
 
 

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Literal
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, field, replace
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value

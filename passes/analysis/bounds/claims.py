@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from math import prod
 from typing import Literal
 
-from affdsl.frozen import Frozen, FrozenValue
+from affdsl.frozen import Frozen, FrozenValue, field
 from affdsl.ir.core import Op
 from affdsl.ir.debugging import asserted
 from affdsl.ir.dialects import affine, func, memref

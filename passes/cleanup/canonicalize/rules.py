@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode, Payload
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(FrozenValue):
     """A result that is a constant."""
 
     payload: Payload

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DenseAttr, IntegerAttr, MapAttr
@@ -10,6 +11,7 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap, dim
+from affdsl.ir.opaque_types import shaped
 from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
 from affdsl.passes.lowering.linalg import bodies
 from affdsl.passes.lowering.linalg.bodies import ELEMENTWISE, POOLING, Body, converted
@@ -178,7 +180,10 @@ def _numbers(attribute: Attribute | None) -> list[int] | None:
     match attribute:
         case DenseArrayAttr(_, items):
             return [int(item) for item in items]
-        case DenseAttr(text, _):
+        case DenseAttr(text, type):
             parts = text.strip("[] ").split(",")
+            of = shaped(type)
+            if "[" not in text and of is not None and of.shape is not None:  # one number for all
+                parts *= prod([size or 0 for size in of.shape])
             return [int(part) for part in parts] if all(part.strip().isdigit() for part in parts) else None
     return None

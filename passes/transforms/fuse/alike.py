@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Generic, TypeVar
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, fields
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.arith import Constant
 from affdsl.ir.dialects.func import Func

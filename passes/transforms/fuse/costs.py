@@ -7,11 +7,10 @@ run time is taken to be `SIZE`, and a loop whose bounds depend on outer ones to 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 from math import prod
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, field
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value

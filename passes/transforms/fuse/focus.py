@@ -187,8 +187,11 @@ class Outline:
         return self._focuses[source, sink]
 
     def _new(self, function: Func, source: Op, sink: Op) -> Focus | None:
-        nodes = self._nodes(function, source, sink)
-        if sum(bool(roles(type(op)).regions) for op in nodes) > MOST_NESTS:
+        using = self._with(self.touched(source).writes)
+        if _nests(using) > MOST_NESTS:
+            return None
+        nodes = self._nodes(function, source, sink, using)
+        if _nests(nodes) > MOST_NESTS:
             return None
         shared = frozenset[Value]().union(*(self.touched(op).buffers for op in nodes if op is not sink))
         made = frozenset(v for op in nodes for v in self.touched(op).defines)
@@ -197,14 +200,13 @@ class Outline:
         graph = MemRefDependenceGraph(Dependences(small, self.module))
         return Focus(graph, source, shown.nest, function, sink, self._slices, self._answers, self.with_reasons)
 
-    def _nodes(self, function: Func, source: Op, sink: Op) -> list[Op]:
-        """The operations that bear on what becomes of two."""
+    def _nodes(self, function: Func, source: Op, sink: Op, using: Sequence[Op]) -> list[Op]:
+        """The operations that bear on what becomes of two, of which some use what the first one stores."""
         body = function.body
         first, last = sorted((self._places[source], self._places[sink]))
         between = body[first + 1 : last]
-        stored = self.touched(source).writes
         kept = {source, sink, *self._reached(between, source), *self._reached(between[::-1], sink)}
-        kept.update(op for op in self._with(stored) if not op.is_terminator)
+        kept.update(op for op in using if not op.is_terminator)
         return sorted(kept, key=self._places.__getitem__)
 
     def _reached(self, ops: Block, start: Op) -> list[Op]:
@@ -257,6 +259,10 @@ class Outline:
         args = [v for v in function.args if v in given or v in known]
         args += [v for v in given if v not in function.args]
         return args, [shape_of.get(v) for v in args]
+
+
+def _nests(ops: Iterable[Op]) -> int:
+    return sum(bool(roles(type(op)).regions) for op in ops)
 
 
 def outline_of(function: Func, module: Module, *, with_reasons: bool = False) -> Outline | None:

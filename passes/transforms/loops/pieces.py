@@ -166,17 +166,17 @@ def computed_counter(
             return [number]
         constants.append(number)
         return []
-    return [affine.Apply(value, counter, location=loop.location, written=_written(counter, loop))]
+    if (counter - loop.iv).is_constant:
+        return [ahead(loop, (counter - loop.iv).constant, value)]
+    lower = loop.spelling("lower") if loop.lower == (counter,) else None
+    written = None if lower is None else {"expr": lower}
+    return [affine.Apply(value, counter, location=loop.location, written=written)]
 
 
-def _written(counter: Affine, loop: affine.For) -> dict[str, Applied] | None:
-    """How MLIR writes a counter: as the lower bound of the loop is written, or as a distance from its counter."""
-    lower = loop.spelling("lower")
-    if lower is not None and loop.lower == (counter,):
-        return {"expr": lower}
-    if (counter - loop.iv).is_constant:  # it stays a dimension, whatever the induction variable becomes later
-        return {"expr": Applied((add("d0", (counter - loop.iv).constant),), (loop.iv,), ())}
-    return None
+def ahead(loop: affine.For, distance: int, result: Value) -> affine.Apply:
+    """What computes the counter of a loop and a distance; in text the counter is d0, whatever becomes of it later."""
+    written = {"expr": Applied((add("d0", distance),), (loop.iv,), ())}
+    return affine.Apply(result, loop.iv + distance, location=loop.location, written=written)
 
 
 def ended(body: Sequence[Op], values: Sequence[Value], like: Op) -> Block:

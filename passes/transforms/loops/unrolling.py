@@ -49,11 +49,7 @@ def constant_trips(loop: affine.For) -> int | None:
 
 
 class Unroller:
-    """Unrolls loops of one function.
-
-    With `constants`, loops that are gone are written as mlir-opt does: each iteration but the first is a distance from
-    it, and where that is a number, it is appended to `constants`, for the start of the function.
-    """
+    """Unrolls loops of one function; what `constants` are, `in_full` says."""
 
     def __init__(self, function: Func, module: Module | None = None, constants: list[Op] | None = None) -> None:
         self.function = function
@@ -77,15 +73,7 @@ class Unroller:
 
     def fully(self, loop: affine.For, number: int) -> Made | None:
         """All iterations of a loop that runs so often; None if it has no one first iteration, or is too large."""
-        first = _first(loop)
-        if first is None or _is_too_large(loop, number):
-            return None
-        if not number:
-            return [], dict(zip(loop.results, loop.inits, strict=True))
-        if self._constants is not None:
-            loop, number = self._turns(loop, number), 1
-        ops, values = copies(loop, [first + k * loop.step for k in range(number)], loop.inits, self._constants)
-        return ops, dict(zip(loop.results, values, strict=True))
+        return in_full(loop, number, self._constants)
 
     def by_factor(
         self,
@@ -107,10 +95,10 @@ class Unroller:
         if number is not None and number < factor:
             return self.fully(loop, number) if cleanup_unroll and number else None
         if number is not None and not number % factor:
-            return self._without_loop([self._turns(loop, factor)])
+            return self._without_loop([_turns(loop, factor)])
         count = None if number is not None else self.count(loop)
         if count is not None and not count.divisor % factor:
-            return [self._turns(loop, factor)], {}
+            return [_turns(loop, factor)], {}
         if len(loop.lower) > 1 or (one_upper and len(loop.upper) > 1):
             return None
         if cleanup_unroll:
@@ -118,7 +106,7 @@ class Unroller:
         certain = number is not None or (count is not None and not count.may_be_negative)
         pieces = self._pieces(loop, factor, certain and len(loop.upper) == 1)
         main, *tails = in_pieces(loop, pieces)
-        return self._without_loop([self._turns(main, factor), *tails])
+        return self._without_loop([_turns(main, factor), *tails])
 
     def by_tests(self, loop: affine.For, factor: int) -> Made:
         """One loop that asks in each turn whether all of its iterations are there."""
@@ -151,11 +139,6 @@ class Unroller:
             before.append(split)
         return pieces
 
-    def _turns(self, loop: affine.For, factor: int) -> affine.For:
-        """A loop whose turns have so many iterations."""
-        ops, values = copies(loop, [None, *[loop.iv + k * loop.step for k in range(1, factor)]], loop.carried)
-        return with_fields(loop, body=ended(ops, values, loop), step=loop.step * factor)
-
     def _without_loop(self, loops: list[affine.For]) -> Made:
         """Loops, where those that certainly run once are no loops."""
         parts: list[list[Op]] = []
@@ -170,6 +153,29 @@ class Unroller:
         if self._positions is None:
             self._positions = positions_of(self.function)
         return flattened(spelled(trees, names.values, self._positions))
+
+
+def in_full(loop: affine.For, number: int, constants: list[Op] | None = None) -> Made | None:
+    """All iterations of a loop that runs so often; None if it has no one first iteration, or is too large.
+
+    With `constants` as mlir-opt writes them: each but the first is a distance from it, and if that is a number, it is
+    appended there, for the start of the function.
+    """
+    first = _first(loop)
+    if first is None or _is_too_large(loop, number):
+        return None
+    if not number:
+        return [], dict(zip(loop.results, loop.inits, strict=True))
+    if constants is not None:
+        loop, number = _turns(loop, number), 1
+    ops, values = copies(loop, [first + k * loop.step for k in range(number)], loop.inits, constants)
+    return ops, dict(zip(loop.results, values, strict=True))
+
+
+def _turns(loop: affine.For, factor: int) -> affine.For:
+    """A loop whose turns have so many iterations."""
+    ops, values = copies(loop, [None, *[loop.iv + k * loop.step for k in range(1, factor)]], loop.carried)
+    return with_fields(loop, body=ended(ops, values, loop), step=loop.step * factor)
 
 
 def _first(loop: affine.For) -> Affine | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
 
-from affdsl.frozen import Frozen
+from affdsl.frozen import Frozen, replace
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine

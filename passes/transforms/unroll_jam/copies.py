@@ -11,6 +11,7 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.pieces import ahead
 
 
 class Copies:
@@ -93,26 +94,23 @@ class Copies:
         mapped = self.copies[k] if new is None else new
         if k == 0 or not counts:
             return clone_block(run, mapped)
-        there = self._there(k)
-        mapped[self.loop.iv] = there
-        return (affine.Apply(there, self._iv(k), location=self.loop.location), *clone_block(run, mapped))
+        there = self._counter(k)
+        mapped[self.loop.iv] = there.result
+        return (there, *clone_block(run, mapped))
 
-    def _there(self, k: int) -> Value:
-        """A new value for the induction variable of a copy."""
+    def _counter(self, k: int) -> affine.Apply:
+        """What computes the induction variable of a copy."""
         iv = self.loop.iv
-        return Value(INDEX, f"{iv.hint}_{k}" if iv.hint else "", iv.location)
-
-    def _iv(self, k: int) -> Affine:
-        return self.loop.iv + k * self.loop.step
+        return ahead(self.loop, k * self.loop.step, Value(INDEX, f"{iv.hint}_{k}" if iv.hint else "", iv.location))
 
     def _values(self, values: Sequence[Value], k: int) -> tuple[Block, list[Value]]:
         """What values are in a copy, after what computes its induction variable if that is one of them."""
         iv, found = self.loop.iv, [self.copies[k].get(v, v) for v in values]
         before: Block = ()
         if k > 0 and iv in values:
-            there = self._there(k)
-            before = (affine.Apply(there, self._iv(k), location=self.loop.location),)
-            found = [there if v is iv else new for v, new in zip(values, found, strict=True)]
+            there = self._counter(k)
+            before = (there,)
+            found = [there.result if v is iv else new for v, new in zip(values, found, strict=True)]
         assert all(isinstance(v, Value) for v in found), "a copy of a value is a value"
         return before, [v for v in found if isinstance(v, Value)]
 
@@ -222,7 +220,7 @@ class Copies:
         return tuple([e for e in bounds if not self._moves(e)])
 
     def _at(self, expr: Affine, k: int) -> Affine:
-        return expr.substitute({self.loop.iv: self._iv(k)})
+        return expr.substitute({self.loop.iv: self.loop.iv + k * self.loop.step})
 
     def _extreme(self, op: affine.For, bounds: Sequence[Affine], sign: int) -> Affine:
         """The largest (sign 1) or smallest (sign -1), over all copies, of the one bound that moves."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Lanewise, Op, roles
@@ -57,13 +56,12 @@ def _dependent(loop: affine.For) -> set[Value]:
     return found
 
 
-@dataclass
 class _Moving:
     """Takes operations on values that depend on what a loop carries out of conditions."""
 
-    dependent: set[Value]
-    everything: bool
-    has_moved: bool = False
+    def __init__(self, dependent: set[Value], everything: bool) -> None:
+        self.dependent, self.everything = dependent, everything
+        self.has_moved = False
 
     def block(self, block: Block) -> Block:
         """A block with the conditions in it replaced."""

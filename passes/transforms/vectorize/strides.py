@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import prod
 
 from affdsl.frozen import FrozenValue
@@ -52,15 +51,15 @@ class Element(FrozenValue):
         return apart is None or apart % self.stride == 0
 
 
-@dataclass
 class Group:
     """Loads, or stores, of elements less than a stride apart, which are done at one place in the text."""
 
-    members: list[Element] = field(default_factory=list)
-    behind: list[int] = field(default_factory=list)
-    """How many accesses of the block stand before what is behind each of them."""
-    takes_gaps: bool = False
-    """Whether the elements between those that are loaded may be loaded, too: no iteration stores to them."""
+    def __init__(self) -> None:
+        self.members: list[Element] = []
+        self.behind: list[int] = []
+        """How many accesses of the block stand before what is behind each of them."""
+        self.takes_gaps = False
+        """Whether the elements between those that are loaded may be loaded, too: no iteration stores to them."""
 
     @property
     def is_load(self) -> bool:

@@ -177,6 +177,7 @@ def test_paths_and_order():
     assert not graph.has_path(fourth, first)
     assert not graph.has_path(first, first)
     assert graph.siblings(first) == (second,)
+    assert graph.without(second).siblings(first) == ()
     assert graph.siblings(third) == ()
     assert (ids(graph.predecessors(fourth)), ids(graph.successors(first))) == ([2, 3], [3, 5])
     orders = [ids(order) for order in graph.topological_orders()]

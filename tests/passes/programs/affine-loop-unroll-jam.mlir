@@ -2,7 +2,6 @@
 // RUN: affine-loop-unroll-jam{unroll-jam-factor=2}
 // RUN: affine-loop-unroll-jam{unroll-jam-factor=4}
 // RUN: affine-loop-unroll-jam{unroll-jam-factor=5}
-// CLEAN: canonicalize,cse
 // MEANT: 12
 func.func @f(%A: memref<64x64xf32>, %B: memref<64x64xf32>, %n: index, %x: f32) {
   BODY
