@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.location import Location
 from affdsl.later import pattern
+from affdsl.mlir.registry import OPERATIONS
 
 Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -46,6 +47,13 @@ class Diagnostic(FrozenValue):
         return f"{head}\n{line}\n{before.ljust(self.column - 1)}^"
 
 
+def _of_operation(message: str) -> str:
+    """`affine.load: what is wrong` in the form of mlir-opt: `'affine.load' op what is wrong`."""
+    name, colon, rest = message.partition(": ")
+    dialect, _, what = name.partition(".")
+    return f"'{name}' op {rest}" if colon and what in OPERATIONS.get(dialect, ()) else message
+
+
 def diagnostics_of(error: Exception, file: str, at: Location | None = None) -> list[Diagnostic]:
     """The messages of an error of the reader, the verifier or a pass: one for each place that it names.
 
@@ -63,7 +71,7 @@ def diagnostics_of(error: Exception, file: str, at: Location | None = None) -> l
         if head is not None and (head["file"] == file or " " not in head["file"]):
             severity: Severity = next((s for s in SEVERITIES if s == head["severity"]), "error")
             place = int(head["line"]), int(head["column"] or 0)
-            found.append(Diagnostic(severity, head["message"], head["file"], *place))
+            found.append(Diagnostic(severity, _of_operation(head["message"]), head["file"], *place))
             skip = 2 if number + 2 < len(lines) and _CARET.fullmatch(lines[number + 2]) else 0
         elif found and line.startswith(" "):
             found[-1] = replace(found[-1], message=f"{found[-1].message}\n{line}")

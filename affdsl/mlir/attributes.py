@@ -25,7 +25,6 @@ from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.opaque_types import scalar, shaped
 from affdsl.ir.types import F64, I1, I64, FloatType, IndexType, IntegerType, OpaqueType, Type
-from affdsl.later import pattern
 from affdsl.mlir.elements import (
     NotNumbersError,
     check_array,
@@ -40,8 +39,8 @@ from affdsl.mlir.names import function_symbol, string
 from affdsl.mlir.scanner import Scanner, unescaped
 from affdsl.mlir.types import Types
 
-_COMMENT = pattern(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*')
-_BARE = pattern(r"[A-Za-z_][\w$.]*", re.A)
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*')
+_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.A)
 
 
 class AttributeReader(Types):

@@ -102,14 +102,14 @@ def read_combine(p: Parser) -> str:
     return name
 
 
-def _either(first: str, second: str, chosen: str) -> Kind:
+def _either(what: str, first: str, second: str, chosen: str) -> Kind:
     """Whether the chosen one of two words stands there."""
     other = second if chosen == first else first
 
     def read(p: Parser) -> bool:
         s = p.scanner
         if s.token not in (first, second):
-            s.fail(f"expected {first} or {second}, not {s.token}")
+            s.fail(f"{what} has to be '{first}' or '{second}', not {s.token}")
         return s.advance() == chosen
 
     return Kind(read, lambda on: chosen if on else other)
@@ -126,10 +126,10 @@ def _locality(p: Parser) -> int:
 
 
 KINDS: Mapping[str, Kind] = {
-    "access": _either("read", "write", "write"),
+    "access": _either("rw specifier", "read", "write", "write"),
     "attr": Kind(lambda p: p.attribute()),
     "bool": Kind(_truth),
-    "cache": _either("data", "instr", "data"),
+    "cache": _either("cache type", "data", "instr", "data"),
     "cmp": _within("index<cmp_predicate"),
     "cmpf": _predicate(arith.FLOAT_PREDICATES),
     "cmpi": _predicate(arith.INTEGER_PREDICATES),

@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from affdsl.ir.expr import Value
-from affdsl.later import pattern
 
-_IDENTIFIER = pattern(r"[A-Za-z_][A-Za-z0-9_$.]*")
-_FOREIGN = pattern(r"[^A-Za-z0-9_$.]+")
-_PLAIN = pattern(r"[ !#-\[\]-~]*")  # what stands in a string as it is
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+_FOREIGN = re.compile(r"[^A-Za-z0-9_$.]+")
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")  # what stands in a string as it is
 _AFFINE_KEYWORDS = {"ceildiv", "floordiv", "mod", "symbol"}
 _LONGEST = 64
 

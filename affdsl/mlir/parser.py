@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -18,7 +19,6 @@ from affdsl.ir.nesting import DEEPEST, TOO_DEEP
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type
 from affdsl.ir.written import Tree
-from affdsl.later import pattern
 from affdsl.mlir.attributes import AttributeReader
 from affdsl.mlir.registry import OPERATIONS
 from affdsl.mlir.resources import read_resources
@@ -29,7 +29,7 @@ OpT = TypeVar("OpT", bound=Op)
 DEFAULT_DIALECTS = {"func.func": "func"}
 """The operations in whose blocks names may leave out their dialect."""
 _MODULES, _FUNCTIONS = ("module", "builtin.module"), ("func", "func.func")
-_UNNAMED = pattern(r"%(?:arg)?\d+(?:#\d+)?")
+_UNNAMED = re.compile(r"%(?:arg)?\d+(?:#\d+)?")
 
 
 class Use(NamedTuple):

@@ -28,15 +28,14 @@ from affdsl.ir.types import (
     VectorType,
 )
 from affdsl.ir.written import Tree, add, mul
-from affdsl.later import pattern
 from affdsl.mlir.enumerations import problem_of_type
 from affdsl.mlir.expressions import Atoms, Expression
 from affdsl.mlir.registry import is_registered
 from affdsl.mlir.scanner import Scanner
 
 T = TypeVar("T")
-_PLAIN_SHAPED = pattern(r"[^<>\n]*>")
-_INTEGER = pattern(r"[su]?i\d+")
+_PLAIN_SHAPED = re.compile(r"[^<>\n]*>")
+_INTEGER = re.compile(r"[su]?i\d+")
 _WIDEST_INTEGER = 16_777_215
 _MOST_DIGITS = 100  # of the width of an integer, zeros before it among them
 _OTHER_FLOATS = frozenset(

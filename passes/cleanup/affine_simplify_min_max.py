@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Module
-from affdsl.ir.expr import Affine
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import with_fields
 from affdsl.passes.cleanup.canonicalize import TABLES
 from affdsl.passes.cleanup.canonicalize.affine_loops import never_runs
@@ -16,6 +18,7 @@ from affdsl.passes.cleanup.canonicalize.integers import constants_right
 from affdsl.passes.cleanup.canonicalize.rules import Rules
 from affdsl.passes.cleanup.rounds import in_rounds
 from affdsl.passes.simplify import Context, simplify_bounds
+from affdsl.passes.simplify.context import Definition
 
 
 def affine_simplify_min_max(module: Module) -> Module:
@@ -49,12 +52,22 @@ def affine_simplify_min_max(module: Module) -> Module:
       return
     }
     """
-    return in_rounds(module, _without_losers, lambda graph: drive(graph, _TABLES))
+    return simplify_extremes(module, None, {})
 
 
-def _without_losers(op: Op, context: Context) -> Op | None:
+def simplify_extremes(module: Module, chosen: Container[Value] | None, known: Mapping[Value, Definition]) -> Module:
+    """`affine_simplify_min_max` of chosen minima and maxima, or of all, where more is known of some values."""
+
+    def within(op: Op, context: Context) -> Op | None:
+        context.definitions.update(known)
+        return _without_losers(op, context, chosen)
+
+    return in_rounds(module, within, lambda graph: drive(graph, _TABLES))
+
+
+def _without_losers(op: Op, context: Context, chosen: Container[Value] | None) -> Op | None:
     match op:
-        case affine.Min() | affine.Max():
+        case affine.Min() | affine.Max() if chosen is None or op.result in chosen:
             exprs = simplify_bounds(op.exprs, "min" if isinstance(op, affine.Min) else "max", context)
             return None if exprs == op.exprs else with_fields(op, exprs=exprs)
         case affine.For():

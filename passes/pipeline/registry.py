@@ -232,6 +232,13 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-memref-stride-calculation", "(anonymous namespace)::TestMemRefStrideCalculation", "function interface",
          "Print the offset and the strides of each buffer that is allocated", unchanged,
          prints=_in("mlir_opt.memref_stride_calculation")),
+    Pass("transform-interpreter", "InterpreterPass", "any",
+         "Run a script that stands in the module: matches, passes, and simpler minima and maxima",
+         _in("pipeline.transform_interpreter"),
+         (Option("debug-bind-trailing-args", "list", (), "More arguments for the script", fixed=True),
+          Option("debug-payload-root-tag", "text", "", "What the script is about", fixed=True),
+          Option("disable-expensive-checks", "bool", False, "Check less", fixed=True),
+          Option("entry-point", "text", "__transform_main", "The name of the script"))),
     Pass("raise-scf-to-affine", "RaiseSCFToAffine", "any",
          "Turn scf loops and memref accesses that are affine into affine ones", _in("cleanup.raise_scf_to_affine")),
     Pass("affdsl-optimize", "AffdslOptimize", "func",
@@ -252,5 +259,7 @@ PASSES: tuple[Pass, ...] = (
 )  # fmt: skip
 OURS = ("affdsl-optimize", "affdsl-relations", "raise-scf-to-affine")
 """The passes that mlir-opt does not have."""
+OF_SCRIPTS = ("transform-interpreter",)
+"""The passes that fail where no script stands in the module."""
 
 BY_NAME = {p.name: p for p in PASSES}

@@ -138,8 +138,26 @@ def test_a_text_that_breaks_a_rule_names_line_and_rule(cli):
     outcome = cli("opt", text=text)
     assert (outcome.status, outcome.out) == (1, "")
     assert outcome.err.startswith("<stdin>:5:")
-    assert ": error: affine.store" in outcome.err
+    assert ": error: 'affine.store' op " in outcome.err
     assert "affine.store %cst, %arg0[%arg1, %arg1] : memref<8xf32>" in outcome.err.splitlines()[1]
+
+
+def test_what_mlir_opt_says_of_an_operand_is_said_with_the_reason(cli):
+    """Its words are the first ones, so that `expected-error` comments fit; for DMAs they name the subscript."""
+    text = """func.func @f(%n: index, %A: memref<8xf32>, %B: memref<8xf32, 2>, %t: memref<1xi32>) {
+      affine.for %i = 0 to 8 {
+        %q = arith.muli %i, %i : index
+        // expected-error @+1 {{'affine.load' op operand cannot be used as a dimension id: %q is computed inside}}
+        %0 = affine.load %A[%q] : memref<8xf32>
+        // expected-error @+1 {{'affine.dma_start' op dst index must be a valid dimension or symbol identifier}}
+        affine.dma_start %A[%i], %B[%q], %t[0], %n : memref<8xf32>, memref<8xf32, 2>, memref<1xi32>
+        // expected-error @+1 {{'affine.load' op operand cannot be used as a symbol: %i is a dimension}}
+        %1 = affine.load %A[symbol(%i)] : memref<8xf32>
+      }
+      return
+    }"""
+    outcome = cli("opt", "--verify-diagnostics", text=text)
+    assert (outcome.status, outcome.err) == (0, "")
 
 
 def test_output_goes_to_a_file_only_if_all_went_well(cli, tmp_path):

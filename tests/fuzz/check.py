@@ -11,7 +11,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.pipeline.language import pass_step, run_pipeline
-from affdsl.passes.pipeline.registry import OURS, PASSES
+from affdsl.passes.pipeline.registry import OF_SCRIPTS, OURS, PASSES
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
 from tests.fuzz.mlir import mlir
@@ -29,7 +29,7 @@ OPTIONS = {
     "affine-super-vectorize": "{virtual-vector-size=4 vectorize-reductions=true}",
 }
 """With what options passes are tried: LLVM knows no memory but that of number 0, and no size is no vectors."""
-EVERY_PASS = tuple(row.name + OPTIONS.get(row.name, "") for row in PASSES if row.name not in OURS)
+EVERY_PASS = tuple(row.name + OPTIONS.get(row.name, "") for row in PASSES if row.name not in (*OURS, *OF_SCRIPTS))
 """All that mlir-opt has; `tests.optimize.programs` is about what it has not."""
 
 

@@ -122,7 +122,7 @@ def test_an_operand_of_a_map_is_visible_even_where_the_map_makes_nothing_of_it()
     refused(
         function((), loop(iv=j, upper=0, written=zero), loop(iv=i)),
         "affine.for: %i is an operand of a map, as it was written, before it is defined",
-        "affine.for: %i stands as a dimension, but it is no dimension and no symbol",
+        "affine.for: operand cannot be used as a dimension id: %i is no dimension and no symbol",
     )
     verify(function((), loop(iv=j, upper=1, written=zero), loop(iv=i)))  # the bound has changed: nobody wrote this one
 
@@ -185,8 +185,8 @@ def test_blocks_hand_on_what_their_operation_gives():
 
 
 def misplaced(name):
-    reason = "it is computed inside a loop from something other than loop counters, sizes and constants"
-    return f"%{name} is no dimension and no symbol: {reason}"
+    reason = "is computed inside a loop from something other than loop counters, sizes and constants"
+    return f"operand cannot be used as a dimension id: %{name} {reason}"
 
 
 def bound(by, *before, args=(N, A)):

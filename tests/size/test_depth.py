@@ -17,7 +17,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.pipeline.language import run_pipeline
-from affdsl.passes.pipeline.registry import PASSES
+from affdsl.passes.pipeline.registry import OF_SCRIPTS, PASSES
 from affdsl.passes.validation.outcome import Subject, iterations_at_least
 from tests.size.nests import branches, choice, loops, nest, text
 
@@ -28,7 +28,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::affdsl.passes.analysis.dependen
 
 @pytest.mark.parametrize(
     ("program", "row"),
-    [(name, row) for name in DEEP for row in PASSES if name == "loops" or row.name in SIMPLIFYING],
+    [
+        (name, row)
+        for name in DEEP
+        for row in PASSES
+        if name == "loops" or row.name in SIMPLIFYING
+        if row.name not in OF_SCRIPTS
+    ],
     ids=lambda given: getattr(given, "name", given),
 )
 def test_the_deepest_programs_go_through_each_pass(program, row):

@@ -14,7 +14,7 @@ from affdsl.codegen.c.emit import REGISTER_BITS
 from affdsl.ir.types import MemRefType
 from affdsl.mlir.writers import print_op
 from affdsl.passes.pipeline.language import pipeline_for_module
-from affdsl.passes.pipeline.registry import PASSES, Pass
+from affdsl.passes.pipeline.registry import OF_SCRIPTS, PASSES, Pass
 from tests.steps import kernels
 from tests.steps.kernels import M, N
 from tests.steps.shapes import Shape
@@ -158,7 +158,7 @@ def _pass(row: Pass) -> Task:
     return Task(_PASS_SITUATIONS.get(row.name, k.stages), run)
 
 
-PASSES_: Mapping[str, Task] = {row.name: _pass(row) for row in PASSES}
+PASSES_: Mapping[str, Task] = {row.name: _pass(row) for row in PASSES if row.name not in OF_SCRIPTS}
 """Each pass by name."""
 ALL = {"contract": True, "reassociate": True, "reciprocal": True, "approximate": True}
 

@@ -22,6 +22,10 @@ class Position(Enum):
     NONE = "no dimension and no symbol"
 
 
+NO_DIMENSION = "operand cannot be used as a dimension id"
+"""What mlir-opt says of a value that is neither a dimension nor a symbol."""
+
+
 class Positions:
     """The position of each value, found while a function is walked from top to bottom."""
 
@@ -70,12 +74,15 @@ class Positions:
         """Where a value may stand."""
         return self._positions.get(value, Position.NONE) if value.type == INDEX else Position.NONE
 
-    def misplaced(self, exprs: Iterable[Affine], *, dims: bool = True) -> Iterator[str]:
-        """What is wrong with the values of exprs; dims=False asks less: any index may stand where a dimension may."""
+    def misplaced(self, exprs: Iterable[Affine], *, dims: bool = True, what: str = NO_DIMENSION) -> Iterator[str]:
+        """What is wrong with the values of exprs; dims=False asks less: any index may stand where a dimension may.
+
+        `what` is said of a value that is neither, as mlir-opt says it.
+        """
         seen: set[Atom] = set()
         for expr in exprs:
             for atom, _ in expr.terms:
-                yield from self._misplaced(atom, dims, seen)
+                yield from self._misplaced(atom, dims, seen, what)
 
     def misplaced_as_written(self, op: Op) -> Iterator[str]:
         """What is wrong with the values that were written as symbols, used or not, and as dimensions without use."""
@@ -92,12 +99,12 @@ class Positions:
             for value in dict.fromkeys(applied.symbols):
                 position = self.of(value)
                 if position is Position.DIM or (position is Position.NONE and not isinstance(op, affine.Apply)):
-                    yield f"{shown(value)} stands as a symbol, but it is {position.value}"
+                    yield f"operand cannot be used as a symbol: {shown(value)} is {position.value}"
             for value in dict.fromkeys(applied.dims):
                 if self.of(value) is Position.NONE and not isinstance(op, affine.Apply):
                     read = set(op.reads()) if read is None else read
                     if value not in read:
-                        yield f"{shown(value)} stands as a dimension, but it is {Position.NONE.value}"
+                        yield f"{NO_DIMENSION}: {shown(value)} is {Position.NONE.value}"
 
     def _of_result(self, op: Op) -> Position:
         """The position of what an operation inside a loop or condition defines."""
@@ -127,7 +134,7 @@ class Positions:
         size = known_size(op, self._definitions.get, self.constants.get(op.index))
         return size if isinstance(size, bool) else self.of(size) is Position.SYMBOL
 
-    def _misplaced(self, atom: Atom, dims: bool, seen: set[Atom]) -> Iterator[str]:
+    def _misplaced(self, atom: Atom, dims: bool, seen: set[Atom], what: str) -> Iterator[str]:
         """What is wrong inside of an atom, told once for each of its parts."""
         if not isinstance(atom, Value):
             if atom in seen:
@@ -138,10 +145,10 @@ class Positions:
                 if atom.type != INDEX:
                     yield f"{shown(atom)} of type {atom.type} stands in an affine expression, which takes index"
                 elif dims and self.of(atom) is Position.NONE:
-                    yield f"{shown(atom)} is no dimension and no symbol: {_REASON}"
+                    yield f"{what}: {shown(atom)} {_REASON}"
             case FloorDiv(dividend, divisor):
                 for part, _ in dividend.terms:
-                    yield from self._misplaced(part, dims, seen)
+                    yield from self._misplaced(part, dims, seen, what)
                 if isinstance(divisor, Affine):
                     yield from self._not_symbolic(divisor.values(), "a divisor")
                 elif divisor <= 0:
@@ -149,7 +156,7 @@ class Positions:
             case Product(factors):
                 varying = [f for f in factors if not self._is_symbolic(f)]
                 for factor in varying[:1]:
-                    yield from self._misplaced(factor, dims, seen)
+                    yield from self._misplaced(factor, dims, seen, what)
                 for factor in varying[1:]:
                     yield from self._not_symbolic(Affine.of(factor).values(), "the second varying factor of a product")
 
@@ -171,7 +178,7 @@ OF_DIMS = (affine.Apply, affine.DelinearizeIndex, affine.LinearizeIndex)
 """Operations that make dimensions of dimensions."""
 OF_SYMBOLS = (*OF_DIMS, affine.Min, affine.Max, arith.Binary, math.Unary, math.Binary)
 """Operations that make symbols of symbols."""
-_REASON = "it is computed inside a loop from something other than loop counters, sizes and constants"
+_REASON = "is computed inside a loop from something other than loop counters, sizes and constants"
 
 
 def known_size(op: memref.Dim, definition: Callable[[Value], Op | None], axis: int | None) -> bool | Value:

@@ -11,14 +11,14 @@ from affdsl.ir.mixed import Static
 from affdsl.ir.types import INDEX, FloatType, IntegerType, MemRefType, VectorType
 from affdsl.ir.verifier import types
 from affdsl.ir.verifier.context import Context, Rules
+from affdsl.ir.verifier.positions import NO_DIMENSION
 from affdsl.ir.verifier.types import must_agree, must_have
 
 
 def dma_start(op: affine.DmaStart | memref.DmaStart, context: Context) -> Iterator[str]:
     """A subscript for each dimension of three buffers; both or no numbers of a stride; elements of one type."""
-    yield from _subscripts(op.source, _index(op, "source"), context)
-    yield from _subscripts(op.target, _index(op, "target"), context)
-    yield from _subscripts(op.tag, _index(op, "tag"), context)
+    for end, buffer in (("source", op.source), ("target", op.target), ("tag", op.tag)):
+        yield from _subscripts(buffer, _index(op, end), context, _UNFIT.format(_ENDS[end]))
     yield from must_have(INDEX, op.elements, *op.stride)
     if len(op.stride) not in (0, 2):
         yield f"a stride has two numbers, the distance and the count, but {len(op.stride)} are given"
@@ -27,7 +27,7 @@ def dma_start(op: affine.DmaStart | memref.DmaStart, context: Context) -> Iterat
 
 def dma_wait(op: affine.DmaWait | memref.DmaWait, context: Context) -> Iterator[str]:
     """A subscript for each dimension of the tag."""
-    yield from _subscripts(op.tag, _index(op, "tag"), context)
+    yield from _subscripts(op.tag, _index(op, "tag"), context, _UNFIT.format("index"))
     yield from must_have(INDEX, op.elements)
 
 
@@ -138,7 +138,13 @@ def _index(
     return found
 
 
-def _subscripts(buffer: Value, index: tuple[Affine, ...] | tuple[Value, ...], context: Context) -> Iterator[str]:
+_UNFIT = "{} must be a valid dimension or symbol identifier"
+_ENDS = {"source": "src index", "target": "dst index", "tag": "tag index"}
+
+
+def _subscripts(
+    buffer: Value, index: tuple[Affine, ...] | tuple[Value, ...], context: Context, what: str = NO_DIMENSION
+) -> Iterator[str]:
     yield from types.memref_type(buffer)
     if isinstance(buffer.type, MemRefType) and len(index) != buffer.type.rank:
         yield f"{shown(buffer)} has rank {buffer.type.rank}, but {len(index)} subscripts are given"
@@ -146,7 +152,7 @@ def _subscripts(buffer: Value, index: tuple[Affine, ...] | tuple[Value, ...], co
         if isinstance(part, Value):
             yield from must_have(INDEX, part)
         else:
-            yield from context.positions.misplaced([part])
+            yield from context.positions.misplaced([part], what=what)
 
 
 RULES: Rules = {

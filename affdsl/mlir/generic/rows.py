@@ -338,7 +338,10 @@ def _applied(
         case _:
             reading.refuse(opaque, f"{opaque.kind} needs the property {part.property}, an affine {what}")
     if len(values) != dims + symbols:
-        reading.refuse(opaque, f"the {what} of {opaque.kind} takes {dims + symbols} operands, got {len(values)}")
+        rule = "operand count and affine map dimension and symbol count must match"
+        if part.name == "index":
+            rule = "expects as many subscripts as affine map inputs"
+        reading.refuse(opaque, f"'{opaque.kind}' op {rule}: the {what} takes {dims + symbols}, got {len(values)}")
     try:
         return applied(trees, values[:dims], values[dims:], equalities)
     except ZeroDivisionError as problem:

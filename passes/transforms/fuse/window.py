@@ -97,7 +97,7 @@ class Window:
                     waiting += maker.mentions()
             elif value not in args:
                 if isinstance(value.type, BUFFERS) and not isinstance(maker, memref.Allocation):
-                    raise UnknownError(f"{name(value)} may be a part of another buffer")
+                    self._require_apart(value)
                 args[value] = None
         body = tuple(op for op in _in_order(function, kept))
         added = tuple(v for v in args if v not in function.args)
@@ -109,6 +109,15 @@ class Window:
             result_types=tuple(v.type for v in left),
             assumes=facts, argument_attributes=(), result_attributes=(), private=False,
         )  # fmt: skip
+
+    def _require_apart(self, memref: Value) -> None:
+        """Raises UnknownError for a memref that may have elements in common with what the nodes store to."""
+        storage = self.graph.dependences.accesses.storage
+        buffer = storage.buffer(memref)
+        stored = {b for node in self.nodes for b in node.writes}
+        knows_all = buffer.root is memref and not any(node.barrier for node in self.nodes)
+        if not knows_all or any(storage.may_alias(buffer, other) for other in stored):
+            raise UnknownError(f"{name(memref)} may be a part of another buffer")
 
     def changed(self, new: Changes) -> Func:
         """The function with other operations in it."""

@@ -124,7 +124,7 @@ func.func @f(%n: index) {
 // -----
 func.func @f(%p: index) {
   scf.for %t = %p to %p step %p {
-    // error @+1 {{%t}} {{symbol}}
+    // error @+1 {{%t}} {{cannot be used}}
     affine.for %i = 0 to %t {
     }
   }

@@ -79,7 +79,7 @@ def test_what_the_places_around_say(name):
     assert [print_op(op).splitlines()[0] for op in makers] == computed
 
 
-@pytest.mark.parametrize("name", [*ALIKE, *STRONGER])
+@pytest.mark.parametrize("name", [*(n for n, program in ALIKE.items() if "run" not in program.excepted), *STRONGER])
 def test_programs_do_the_same(name):
     text = ALIKE[name].text if name in ALIKE else f"{HEAD} {{ {STRONGER[name][0]} return }}"
     store = "func.func private @use(%k: index, %A: memref<1xindex>) { affine.store %k, %A[0] : memref<1xindex> return }"

@@ -542,3 +542,44 @@ def test_loops_over_nothing_stay():
       return
     }"""
     assert shown(affine_loop_fusion(parsed(text))) == shown(parsed(text))
+
+
+def test_arrays_of_unknown_origin_are_read_by_nests_that_store_to_arrays_of_their_own():
+    """Whatever %cur is, it is neither %t nor %w; but it may be %u, of the iteration before."""
+    before = parsed("""func.func @f(%A: memref<12xi64>, %n: index) {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %last = scf.for %s = %zero to %n step %one iter_args(%cur = %A) -> memref<12xi64> {
+        %t = memref.alloc() : memref<12xi64>
+        %w = memref.alloc() : memref<12xi64>
+        %u = memref.alloc() : memref<12xi64>
+        affine.for %i = 0 to 12 {
+          %a = affine.load %cur[%i] : memref<12xi64>
+          %b = arith.addi %a, %a : i64
+          affine.store %b, %t[%i] : memref<12xi64>
+        }
+        affine.for %j = 0 to 12 {
+          %c = affine.load %t[11 - %j] : memref<12xi64>
+          %d = affine.load %cur[%j] : memref<12xi64>
+          %e = arith.addi %c, %d : i64
+          affine.store %e, %w[%j] : memref<12xi64>
+        }
+        affine.for %k = 0 to 12 {
+          %g = affine.load %w[%k] : memref<12xi64>
+          %h = affine.load %cur[%k] : memref<12xi64>
+          %l = arith.addi %g, %h : i64
+          affine.store %l, %u[%k] : memref<12xi64>
+        }
+        scf.yield %u : memref<12xi64>
+      }
+      affine.for %m = 0 to 12 {
+        %x = affine.load %last[%m] : memref<12xi64>
+        affine.store %x, %A[%m] : memref<12xi64>
+      }
+      return
+    }""")
+    made = affine_loop_fusion(before, mode="producer")
+    assert (loops(before), loops(made)) == (4, 3)
+    for n in (0, 1, 2, 5):
+        assert leaves(made, n) == leaves(before, n)
+    assert leaves(before, 1) != leaves(before, 2)

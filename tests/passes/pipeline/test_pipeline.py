@@ -91,11 +91,16 @@ def test_every_option_is_an_argument_of_the_pass_with_its_default(row):
     assert row.summary[0].isupper() == (not row.summary.endswith("."))
 
 
+SCRIPT = """module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op) { transform.yield }
+}"""
+
+
 def test_every_pass_is_shown_as_mlir_opt_shows_it():
     on_functions = ("func", "function interface")
     inner = [f"func.func({row.name})" if row.anchor in on_functions else row.name for row in THEIRS]
     text = f"builtin.module({','.join(inner)})"
-    theirs = mlir_opt("-", f"--pass-pipeline={text}", "--dump-pass-pipeline")
+    theirs = mlir_opt("-", f"--pass-pipeline={text}", "--dump-pass-pipeline", text=SCRIPT)
     assert f"{dump_pipeline(parse_pipeline(text))}\n" == theirs.err
 
 

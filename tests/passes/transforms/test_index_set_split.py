@@ -59,7 +59,7 @@ def test_refusals():
         index_set_split(func, j, k)
     with pytest.raises(IllegalTransform, match="%i is not known before the loop"):
         index_set_split(func, i, i + 1)
-    with pytest.raises(IllegalTransform, match=r"%k is no dimension and no symbol: .*, so it cannot be a bound"):
+    with pytest.raises(IllegalTransform, match=r"dimension id: %k is computed .*, so it cannot be a bound"):
         index_set_split(func, i, k)
     with pytest.raises(IllegalTransform, match="with step 2, where the second part begins depends on which"):
         index_set_split(func, j, func.args[0])
