@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
 from affdsl.ir.attributes import IntegerAttr
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.dialects.opaque import Opaque
@@ -41,34 +45,38 @@ def int_range_optimizations(module: Module) -> Module:
       return %true : i1
     }
     """
-    ranges, known = IntegerRanges(), dict[Value, Range]()
+    ranges, found = IntegerRanges(), dict[Op, _Known]()
     for op, context in index_places(module):
         ranges.learn(op, context)
-        for value in (*op.defines(), *op.reads()):
-            if isinstance(value.type, IndexType | IntegerType):
-                known[value] = ranges.of(value, context)
+        values = (*op.defines(), *op.reads())
+        found[op] = {v: ranges.of(v, context) for v in values if isinstance(v.type, IndexType | IntegerType)}
     graph = Graph(module)
-    for node in list(graph.walk()):
-        _fold(graph, node, known)
+    for node, op in [(node, node.op) for node in graph.walk()]:
+        _fold(graph, node, op, found.get(op, {}))
     drive(graph, _FOLDS)
     result = graph.result()
     assert isinstance(result, Module), "the root stays"
     return result
 
 
+_Known: TypeAlias = Mapping[Value, Range]
+"""Where the results and operands of one operation lie at its place: elsewhere an operand may lie farther out."""
 _FOLDS = tuple(Rules(folds=table.folds) for table in TABLES)
 """What mlir-opt folds on the way."""
 
 
-def _fold(graph: Graph, node: OpNode, known: dict[Value, Range]) -> None:
+def _fold(graph: Graph, node: OpNode, before: Op, known: _Known) -> None:
+    """Fold a node, whose operation was another one before what it reads was folded."""
     op = node.op
-    match op:
-        case arith.Constant():
+    match op, before:
+        case arith.Constant(), _:
             return
-        case arith.Binary(kind="remsi" | "remui", left=left, right=right) if _is_below(known, left, right):
-            graph.replace(node, (left,))
+        case arith.Binary(kind="remsi" | "remui"), arith.Binary(left=left, right=right) if _is_below(
+            known, left, right
+        ):
+            graph.replace(node, (op.left,))
             return
-        case Opaque(kind="test.reflect_bounds", operands=(source,)) if source in known:
+        case Opaque(kind="test.reflect_bounds"), Opaque(operands=(source,)) if source in known:
             graph.update(node, with_fields(op, properties=_bounds(source, known[source])))
             return
     match tuple(op.defines()):
@@ -76,11 +84,10 @@ def _fold(graph: Graph, node: OpNode, known: dict[Value, Range]) -> None:
             if (number := known[result].value) is not None:
                 is_truth = result.type == IntegerType(1)
                 new = graph.constant(bool(number) if is_truth else number, result.type, node)
-                known[new] = known[result]
                 graph.replace(node, (new,))
 
 
-def _is_below(known: dict[Value, Range], left: Value, right: Value) -> bool:
+def _is_below(known: _Known, left: Value, right: Value) -> bool:
     if left not in known or right not in known:
         return False
     low, high, least = known[left].low, known[left].high, known[right].low

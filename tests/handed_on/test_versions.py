@@ -227,6 +227,34 @@ def test_strided_arrays_are_maps_before_16() -> None:
     assert f"memref<?x?xf64, {map}>" in scaled.mlir(version=15)
 
 
+def test_properties_in_braces_are_in_generic_form_from_24_on() -> None:
+    module = parse(
+        """memref.global "private" constant @g : memref<2xf32> = dense<1.0> {alignment = 64 : i64}
+        func.func @f(%i: index, %v: vector<8xf32>, %x: f32) {
+          %a = memref.alloc() {alignment = 64 : i64} : memref<8xf32>
+          %b = memref.alloc() : memref<8xf32>
+          memref.store %x, %b[%i] {nontemporal = true} : memref<8xf32>
+          memref.store %x, %b[%i] : memref<8xf32>
+          vector.store %v, %a[%i] {alignment = 32 : i64} : memref<8xf32>, vector<8xf32>
+          %s = vector.extract_strided_slice %v {offsets = [2], sizes = [4], strides = [1]}
+               : vector<8xf32> to vector<4xf32>
+          %t = vector.insert_strided_slice %s, %v {offsets = [0], strides = [1]} : vector<4xf32> into vector<8xf32>
+          return
+        }"""
+    )
+    text = text_for(module, NEXT)
+    generic = (
+        "memref.global", "memref.alloc", "memref.store", "vector.store", "vector.extract_strided_slice",
+        "vector.insert_strided_slice",
+    )  # fmt: skip
+    assert re.findall(r'"([\w.]+)"\(', text) == list(generic)
+    assert "{alignment" not in text.replace("<{", "")
+    assert "= memref.alloc() : memref<8xf32>" in text
+    assert "    memref.store %x, %b[%i] : memref<8xf32>" in text
+    assert str(parse(text)) == str(module)
+    run(tool("mlir-opt", 22), "-", given=text.encode())
+
+
 def test_what_a_version_cannot_say_is_refused_at_its_line() -> None:
     @af.kernel
     def shown(x: af.f64[N]):

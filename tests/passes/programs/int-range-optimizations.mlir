@@ -57,3 +57,11 @@ affine.for %i = 0 to 8 {
 %s = arith.select %p, %r, %x : i32
 %t = arith.remsi %s, %c7_i32 : i32
 memref.store %t, %A[%c0] : memref<16xi32>
+// ----- what holds in a condition holds in it alone
+%u = affine.apply affine_map<()[s0] -> (s0 + 3)>()[%n]
+affine.if affine_set<()[s0] : (s0 - 5 == 0)>()[%u] {
+  memref.store %n, %B[%u] : memref<16xindex>
+}
+%w = arith.muli %u, %c8 : index
+%q = arith.remsi %w, %c4 : index
+memref.store %q, %B[%c4] : memref<16xindex>
