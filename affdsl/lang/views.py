@@ -10,7 +10,7 @@ import numpy as np
 from affdsl.errors import ProgramIndexError
 from affdsl.frozen import Frozen
 from affdsl.ir import layouts
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.spelling import spell
@@ -208,7 +208,7 @@ def part_of(source: Value, spans: Sequence[Span]) -> Value:
     assert isinstance(type, MemRefType)
     layout = layouts.strided(type)
     assert layout is not None, "arrays of the language have strides"
-    offsets, starts = unmixed(_number(span.start) for span in spans)
+    offsets, starts = unmixed(_begin(span, size) for span, size in zip(spans, type.shape, strict=True))
     sizes, counts = unmixed(_number(Index(span.count)) for span in spans)
     steps = tuple(span.step for span in spans)
     whole = layouts.subview(layout, offsets, steps)
@@ -218,6 +218,18 @@ def part_of(source: Value, spans: Sequence[Span]) -> Value:
     result = Value(made, assigned_name(), here())
     current().emit(memref.SubView(result, source, starts, counts, (), offsets, sizes, steps))
     return result
+
+
+def _begin(span: Span, size: int | None) -> int | Value:
+    """Where a part begins. MLIR wants an element there, where it knows both numbers, also of a part that has none."""
+    begin = _number(span.start)
+    if size is None or not isinstance(begin, int) or begin < size:
+        return begin
+    if size > 0:
+        return size - 1
+    nowhere = Value(INDEX)
+    current().emit(arith.Constant(nowhere, 0, location=here()))
+    return nowhere
 
 
 def _number(x: Index | Scalar) -> int | Value:

@@ -265,3 +265,27 @@ def test_a_kernel_that_was_optimized_takes_parts():
     a, c = whole(rng, 2, 11, 11), np.zeros((2, 11, 11))
     f(a, c)
     np.testing.assert_array_equal(c, a @ a)
+
+
+def test_parts_of_nothing_may_begin_where_an_array_of_known_size_ends():
+    """MLIR refuses an offset that is a dimension's size, if it knows both, also where the part has no elements."""
+
+    @af.kernel
+    def fill(x: af.strided(af.f64[N])):
+        with af.for_(N) as i:
+            x[i] = 7.0
+
+    @af.kernel
+    def parts(A: af.f64[4, N]):
+        below, beside = A[4:], A[:, :0]
+        with af.for_(N) as i:
+            fill(below[:, i])
+        fill(beside[2, 0:])
+        again = beside[:, 0:]
+        fill(again[1])
+
+    oracles.mlir_opt(parts.mlir())
+    for way in (parts, parts.interpret, parts.optimize()):
+        A = np.zeros((4, 5))
+        way(A)
+        assert not A.any()
