@@ -20,18 +20,49 @@ int pthread_atfork(void (*before)(void), void (*parent)(void), void (*child)(voi
 /* Threads do not survive a fork, but the OpenMP library of gcc would wait for them in the child. So those of the thread
    that forks end before it does; its next parallel loop, here and in the child, begins new ones. */
 #if __GNUC__ >= 9
+static int (*affdsl_end_threads)(omp_pause_resource_t);
+
 static void affdsl_before_fork(void)
 {
-    if (omp_get_max_threads() > 1)
-        (void)omp_pause_resource_all(omp_pause_soft);
+    if (affdsl_end_threads && (omp_get_max_threads() > 1))
+        (void)affdsl_end_threads(omp_pause_soft);
 }
-#define AFFDSL_AT_FORK affdsl_before_fork, 0, 0
+
+static void affdsl_in_child(void)
+{
+    if (!affdsl_end_threads)
+        omp_set_num_threads(1);
+}
+#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__aarch64__))
+/* Found by name: where the process has an older libgomp already, which some packages for Python bring, a file that
+   needs the function would not be loaded. One thread runs the loops of the child then. */
+#if defined(__x86_64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+#else
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+#endif
+void *dlsym(void *where, const char *name) __attribute__((weak));
+
+static void affdsl_find(void)
+{
+    void *found = dlsym ? dlsym((void *)0, "omp_pause_resource_all") : (void *)0;
+    __builtin_memcpy(&affdsl_end_threads, &found, sizeof found);
+}
+#else
+static void affdsl_find(void)
+{
+    affdsl_end_threads = omp_pause_resource_all;
+}
+#endif
+#define AFFDSL_AT_FORK affdsl_before_fork, 0, affdsl_in_child
+#define AFFDSL_FIND affdsl_find()
 #else /* whose library cannot end them: one thread runs the loops of the child */
 static void affdsl_in_child(void)
 {
     omp_set_num_threads(1);
 }
 #define AFFDSL_AT_FORK 0, 0, affdsl_in_child
+#define AFFDSL_FIND (void)0
 #endif
 #else /* the library of LLVM begins new threads in the child, unless it is told not to: then the child would wait */
 char *getenv(const char *name);
@@ -42,10 +73,12 @@ static void affdsl_in_child(void)
         omp_set_num_threads(1);
 }
 #define AFFDSL_AT_FORK 0, 0, affdsl_in_child
+#define AFFDSL_FIND (void)0
 #endif
 
 __attribute__((constructor)) static void affdsl_watch_forks(void)
 {
+    AFFDSL_FIND;
     (void)pthread_atfork(AFFDSL_AT_FORK);
 }
 #endif
