@@ -18,6 +18,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
 from affdsl.mlir.known_versions import KNOWN, LAST
+from affdsl.passes.lowering.carried_arrays import without_carried_arrays
 from affdsl.passes.lowering.for_version import for_version
 from affdsl.passes.lowering.index_as_arith import index_as_arith
 from affdsl.passes.lowering.linalg import convert_linalg_to_affine_loops
@@ -108,8 +109,8 @@ def _optimizing(options: str | None) -> Pipeline | None:
 
 
 _LOWERED = (
-    without_promises, index_as_arith, read_tensors_as_buffers, vector_elements_as_rows, convert_linalg_to_affine_loops,
-    without_returned_arguments,
+    without_promises, without_carried_arrays, index_as_arith, read_tensors_as_buffers, vector_elements_as_rows,
+    convert_linalg_to_affine_loops, without_returned_arguments,
 )  # fmt: skip
 """What makes terms that C output knows of others, in order."""
 

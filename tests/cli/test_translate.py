@@ -127,6 +127,40 @@ def test_to_mlir_of_an_earlier_version_and_with_numbers(cli):
     assert "%1 = arith.select %arg0, %arg1, %0 : f32" in outcome.out
 
 
+def test_arrays_that_loops_hand_on_as_they_are(cli):
+    text = """func.func @f(%A: memref<4xi64>, %B: memref<4xi64>, %n: index) -> i64 {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %z = arith.constant 0 : i64
+      %C, %s = scf.for %i = %c0 to %n step %c1 iter_args(%P = %A, %t = %z) -> (memref<4xi64>, i64) {
+        %Q = affine.for %j = 0 to 4 iter_args(%R = %P) -> (memref<4xi64>) {
+          %x = affine.load %R[%j] : memref<4xi64>
+          %y = affine.load %B[%j] : memref<4xi64>
+          %u = arith.addi %x, %y : i64
+          affine.store %u, %R[%j] : memref<4xi64>
+          affine.yield %R : memref<4xi64>
+        }
+        %v = affine.load %Q[1] : memref<4xi64>
+        %w = arith.addi %t, %v : i64
+        scf.yield %P, %w : memref<4xi64>, i64
+      }
+      %D = affine.for %j = 0 to 0 iter_args(%R = %C) -> (memref<4xi64>) {
+        affine.yield %R : memref<4xi64>
+      }
+      %e = affine.load %D[2] : memref<4xi64>
+      %r = arith.addi %s, %e : i64
+      return %r : i64
+    }"""
+    made = cli("translate", "--to=c", text=text).out
+    function = ctypes.CDLL(str(oracles.compile_c({"f.c": made}, "gcc", STRICT))).f
+    function.restype, function.argtypes = ctypes.c_int64, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    for n in (0, 3):
+        (a, found), (b, given) = ((np.arange(4) + 1, np.arange(4) + 1), (np.arange(4) * 10, np.arange(4) * 10))
+        wanted = oracles.run_mlir(text, "f", [a, b, n])
+        assert function(found.ctypes.data, given.ctypes.data, n) == wanted
+        assert (found.tolist(), given.tolist()) == (a.tolist(), b.tolist())
+
+
 def test_versions_and_numbers_are_for_mlir(cli):
     for flag in ("--mlir-version=16", "--numbered"):
         outcome = cli("translate", "--to=c", flag, text=MATMUL)
