@@ -8,6 +8,7 @@ import pytest
 
 import affdsl as af
 from affdsl.mlir.readers import parse
+from tests import oracles
 from tests.parts.kernels import CASES, axpy, batched_gemm, gemm, scaled, strided_axpy, strided_scaled, whole
 
 K, M, N = af.symbols("K M N")
