@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.mlir.readers import parse
+from affdsl.passes.transforms.parallelize import parallelize
 from affdsl.passes.transforms.scanned_in_parts import LENGTH
 from tests.harness.judges import copied
 from tests.loops.ways import lowered
@@ -179,6 +181,24 @@ REFUSED = (asks_what_it_is, reads_what_it_wrote, reads_what_is_before, two_ways,
 def test_what_depends_on_more_than_what_is_combined_is_refused(kernel):
     with pytest.raises(af.IllegalTransform):
         af.Schedule(kernel).parallel("i")
+
+
+def test_what_makes_arrays_is_not_done_twice():
+    """Its first time would free none of them."""
+    (f,) = parse("""func.func @f(%x: memref<?xi64>, %n: index, %zero: index, %first: i64) {
+      affine.for %i = 0 to %n iter_args(%s = %first) -> i64 {
+        %own = memref.alloc(%n) : memref<?xi64>
+        %size = memref.dim %own, %zero : memref<?xi64>
+        %more = arith.index_cast %size : index to i64
+        %new = arith.addi %s, %more : i64
+        affine.store %new, %x[%i] : memref<?xi64>
+        memref.dealloc %own : memref<?xi64>
+        affine.yield %new : i64
+      }
+      return
+    }""").functions
+    with pytest.raises(af.IllegalTransform, match="%s of one iteration is used in the next"):
+        parallelize(f, f.body[0].iv)
 
 
 def test_rows_are_scanned_in_parts_where_each_is_long():
