@@ -58,7 +58,16 @@ def in_memory(x: af.i64[N], last: af.i64[3]):
         last[1] = new
 
 
-KERNELS = (in_place, several, of_loops_inside, in_memory)
+@af.kernel
+def looked_at_in_memory(x: af.i64[N], last: af.i64[3]):
+    """Two elements that are stored, and looked at there; and one that stays."""
+    with af.for_(N) as i:
+        last[0] += x[i]
+        last[1] = af.max(last[1], x[i])
+        x[i] = last[1] - last[0] + last[2]
+
+
+KERNELS = (in_place, several, of_loops_inside, in_memory, looked_at_in_memory)
 
 
 def numbers(n):
@@ -156,6 +165,15 @@ def two_ways(x: af.i64[N], last: af.i64[3]):
 
 
 @af.kernel
+def looks_at_another(x: af.i64[N], last: af.i64[3]):
+    """The second sum is one of the first."""
+    with af.for_(N) as i:
+        last[0] += x[i]
+        last[1] += last[0]
+        x[i] = last[1]
+
+
+@af.kernel
 def ends(x: af.i64[N], last: af.i64[3]):
     s = af.var(last[0])
     with af.for_(N) as i:
@@ -174,7 +192,7 @@ def says_so(x: af.i64[N], last: af.i64[3]):
         af.print_(s)
 
 
-REFUSED = (asks_what_it_is, reads_what_it_wrote, reads_what_is_before, two_ways, ends, says_so)
+REFUSED = (asks_what_it_is, reads_what_it_wrote, reads_what_is_before, two_ways, looks_at_another, ends, says_so)
 
 
 @pytest.mark.parametrize("kernel", REFUSED, ids=lambda kernel: kernel.name)
