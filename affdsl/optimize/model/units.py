@@ -148,7 +148,8 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
             count = registers_of(op.result.type, machine)
             return Units(moves=count if count < 2 else lanes_of(op.result.type))
         case vector.FromElements():
-            is_gathered = machine.target.has_gathers and all(isinstance(maker(v), memref.Load) for v in op.elements)
+            wide = machine.target.has_gathers and bits_of(element_of(op.result.type)) >= 32  # as they are gathered
+            is_gathered = wide and all(isinstance(maker(v), memref.Load) for v in op.elements)
             return Units() if is_gathered else Units(moves=lanes_of(op.result.type))
         case vector.Extract() | vector.Insert() | vector.ExtractStridedSlice() | vector.Broadcast():
             return Units(moves=0.5)
