@@ -35,6 +35,7 @@ def settled(function: Func, before: Func) -> Settled:
         for i = k to k + 1: S(i)       ->   S(k)
         for i = k to k: S(i)           ->
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
+        A[(i + k) mod 4]               ->   A[k mod 4]                where 4 divides i, as the steps of its loop say
         A[max(i - 1, 0)]               ->   A[i - 1]                  where i >= 1, as the loop says
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
         for i = N to M: if i < N: S(i) ->
@@ -266,7 +267,14 @@ def _quotient(atom: FloorDiv, context: Context) -> Affine:
             rest = dividend - start * divisor
             if context.proves(Constraint(rest)) and context.proves(Constraint(divisor - 1 - rest)):
                 return start
-    return found
+    terms = (Affine(((term, factor),)) for term, factor in dividend.terms)
+    whole = Affine()  # what the divisor divides, as the steps of loops say
+    for term in terms:
+        where = context.range_of(term)
+        if not where.modulus % divisor:
+            whole += term - where.residue % divisor
+    rest = dividend - whole
+    return whole // divisor + rest // divisor if rest.terms else found
 
 
 def _runs(low: Affine, upper: Collection[Affine], context: Context) -> bool:

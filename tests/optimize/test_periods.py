@@ -50,6 +50,15 @@ def mosaic(A: af.f32[K, N], gains: af.f32[2, 2]):
         A[i, j] *= gains[i % 2, j % 2]
 
 
+@af.kernel
+def board(A: af.f64[K, N], a: af.f64):
+    with af.for_(K) as i, af.for_(1, N) as j:
+        with af.if_((i + j) % 2 == 0):
+            A[i, j] += a
+        with af.else_():
+            A[i, j] -= a
+
+
 @pytest.mark.parametrize(
     ("kernel", "vectors", "dtypes"),
     [
@@ -58,6 +67,7 @@ def mosaic(A: af.f32[K, N], gains: af.f32[2, 2]):
         (one_in_five, 5, "f8 0.3"),
         (weighted, 3, "f4 6f4"),
         (mosaic, 1, "f4 2,2f4"),
+        (board, 1, "f8 0.5"),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
@@ -67,7 +77,7 @@ def test_lanes_know_their_remainders(kernel, vectors, dtypes):
     assert "try:" not in fast.explain()
     for n in (0, 1, 7, 8, 9, 23, 24, 25, 31, 40, 47, 48, 49, 101):
         rng = np.random.default_rng(n)
-        arguments = [_argument(word, (n,) if kernel is not mosaic else (3, n), rng) for word in dtypes.split()]
+        arguments = [_argument(word, (n,) if kernel not in (mosaic, board) else (3, n), rng) for word in dtypes.split()]
         wanted = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
         kernel.interpret(*wanted)
         fast(*arguments)

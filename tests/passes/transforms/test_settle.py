@@ -284,6 +284,9 @@ def test_remainders_of_a_counter_are_numbers_where_its_steps_are_multiples():
       affine.for %i = 0 to %n step 24 {
         %r = affine.apply affine_map<(d0) -> ((d0 + 8) mod 3)>(%i)
         %q = affine.apply affine_map<(d0) -> (d0 mod 5)>(%i)
+        affine.for %j = 0 to 9 {
+          affine.store %r, %A[(%i + %j) mod 4] : memref<?xindex>
+        }
         affine.store %r, %A[%i] : memref<?xindex>
         affine.store %q, %A[%i + 1] : memref<?xindex>
       }
@@ -292,6 +295,7 @@ def test_remainders_of_a_counter_are_numbers_where_its_steps_are_multiples():
     made = str(settled(function, func.Func("g", (), ())).function)
     assert "affine.apply affine_map<() -> (2)>()" in made
     assert "d0 mod 5" in made
+    assert "%A[%j mod 4]" in made
 
 
 def test_a_loop_in_which_nothing_is_left_is_gone():
