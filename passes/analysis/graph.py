@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -144,11 +144,11 @@ class MemRefDependenceGraph:
 
     def out_edges(self, node: Node, buffer: Buffer | Value | str | None = None) -> tuple[Edge, ...]:
         """The edges from a node, all of them or those about a buffer."""
-        return self._about(buffer, self._edges[self._own(node)][1])
+        return self._about(buffer, (data["edge"] for _, _, data in self._graph.out_edges(self._own(node), data=True)))
 
     def in_edges(self, node: Node, buffer: Buffer | Value | str | None = None) -> tuple[Edge, ...]:
         """The edges to a node, all of them or those about a buffer."""
-        return self._about(buffer, self._edges[self._own(node)][0])
+        return self._about(buffer, (data["edge"] for _, _, data in self._graph.in_edges(self._own(node), data=True)))
 
     def between(self, source: Node, sink: Node) -> tuple[Edge, ...]:
         """The edges from one node to another."""
@@ -168,24 +168,27 @@ class MemRefDependenceGraph:
 
     def predecessors(self, node: Node) -> tuple[Node, ...]:
         """The nodes that it must stay behind, in the same iteration of the loops around, for whatever reason."""
-        return _sorted(self._before[self._own(node)])
+        return _sorted(self._ordered.predecessors(self._own(node)))
 
     def successors(self, node: Node) -> tuple[Node, ...]:
         """The nodes that must stay behind it, in the same iteration of the loops around, for whatever reason."""
-        return _sorted(self._behind[self._own(node)])
+        return _sorted(self._ordered.successors(self._own(node)))
 
     def siblings(self, node: Node) -> tuple[Node, ...]:
         """The nodes that load from a buffer that it loads from, and that may run before it as well as after it."""
         found = self._siblings.get(self._own(node))
         if found is None:
-            read, bound = set(node.reads), {node, *_reached(node, self._before), *_reached(node, self._behind)}
+            read, bound = (
+                set(node.reads),
+                {node, *nx.ancestors(self._ordered, node), *nx.descendants(self._ordered, node)},
+            )
             found = tuple(n for n in self.nodes if n not in bound and read.intersection(n.reads))
             self._siblings[node] = found
         return found
 
     def has_path(self, source: Node, sink: Node) -> bool:
         """Whether the sink must stay behind the source, because of edges between them or by way of other nodes."""
-        return source is not sink and self._own(sink) in _reached(self._own(source), self._behind)
+        return source is not sink and bool(nx.has_path(self._ordered, self._own(source), self._own(sink)))
 
     def has_cycle(self, loop: Value | None = None) -> bool:
         """Whether several nodes depend on each other in a circle, from one iteration of a loop to the next.
@@ -205,19 +208,19 @@ class MemRefDependenceGraph:
         if loop is not None and loop not in self.loops:
             around = ", ".join(map(repr, self.loops)) or "none"
             raise GraphError(f"the loop of {loop!r} does not stand around the block: {around} does")
-        graph = self._ordered()
+        graph: nx.DiGraph[Node] = nx.DiGraph(self._ordered)
         graph.add_edges_from((e.source, e.sink) for e in self.edges if e.loop is not None and e.loop is loop)
         groups = [_sorted(members) for members in nx.strongly_connected_components(graph)]
         return _in_order(groups, graph.edges)
 
     def topological_orders(self) -> Iterator[tuple[Node, ...]]:
         """Every order in which the nodes of one iteration may run; the order of the text is one of them."""
-        return (tuple(order) for order in nx.all_topological_sorts(self._ordered()))
+        return (tuple(order) for order in nx.all_topological_sorts(self._ordered))
 
     def is_order(self, nodes: Iterable[Node]) -> bool:
         """Whether the nodes, all of them, may run in this order within one iteration of the loops around."""
         place = {node: k for k, node in enumerate(nodes)}
-        return set(place) == set(self.nodes) and all(place[a] < place[b] for a in self.nodes for b in self._behind[a])
+        return set(place) == set(self.nodes) and all(place[a] < place[b] for a, b in self._ordered.edges)
 
     def insertion_point(self, source: Node, sink: Node) -> InsertionPoints | None:
         """Where in the block two nodes could meet while all others stay where they are; None if nowhere.
@@ -227,8 +230,8 @@ class MemRefDependenceGraph:
         """
         source, sink = sorted((self._own(source), self._own(sink)), key=lambda node: node.id)
         between = [n for n in self.nodes if source.id < n.id < sink.id]
-        before = [n.position for n in between if n in self._before[sink]]
-        behind = [n.position for n in between if n in self._behind[source]]
+        before = [n.position for n in between if self._ordered.has_edge(n, sink)]
+        behind = [n.position for n in between if self._ordered.has_edge(source, n)]
         first = max(before, default=source.position) + 1
         last = min(behind, default=sink.position)
         return InsertionPoints(first, last) if first <= last else None
@@ -244,7 +247,7 @@ class MemRefDependenceGraph:
         if any(self.has_path(source, n) and self.has_path(n, sink) for n in self.nodes if n not in (source, sink)):
             return None
         groups = [(source, sink), *((n,) for n in self.nodes if n not in (source, sink))]
-        return tuple(node for group in _in_order(groups, self._ordered().edges) for node in group)
+        return tuple(node for group in _in_order(groups, self._ordered.edges) for node in group)
 
     def live_out(self, node: Node) -> tuple[Buffer, ...]:
         """The buffers that a node stores to, or frees, and that somebody may see when the block has ended.
@@ -283,7 +286,7 @@ class MemRefDependenceGraph:
                     f"leave out node {edge.sink.id} first"
                 )
         found = copy.copy(self)
-        for name in ("_edges", "_before", "_behind", "_siblings", "_made"):
+        for name in ("_graph", "_ordered", "_siblings", "_made"):
             found.__dict__.pop(name, None)
         found.block = tuple(op for op in self.block if op is not own.op)
         found.nodes = tuple(n for n in self.nodes if n is not own)
@@ -323,26 +326,16 @@ class MemRefDependenceGraph:
         return f"<dependences of @{self.function.symbol}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
 
     @cached_property
-    def _edges(self) -> dict[Node, tuple[list[Edge], list[Edge]]]:
-        """The edges to each node, and those from it."""
-        found: dict[Node, tuple[list[Edge], list[Edge]]] = {node: ([], []) for node in self.nodes}
+    def _graph(self) -> nx.MultiDiGraph[Node]:
+        graph: nx.MultiDiGraph[Node] = nx.MultiDiGraph()
+        graph.add_nodes_from(self.nodes)
         for edge in self.edges:
-            found[edge.sink][0].append(edge)
-            found[edge.source][1].append(edge)
-        return found
+            graph.add_edge(edge.source, edge.sink, edge=edge)
+        return graph
 
     @cached_property
-    def _before(self) -> dict[Node, set[Node]]:
-        """What each node must stay behind within one iteration of the loops around."""
-        return {node: {e.source for e in to if not e.is_carried} for node, (to, _) in self._edges.items()}
-
-    @cached_property
-    def _behind(self) -> dict[Node, set[Node]]:
-        """What must stay behind each node there."""
-        return {node: {e.sink for e in out if not e.is_carried} for node, (_, out) in self._edges.items()}
-
     def _ordered(self) -> nx.DiGraph[Node]:
-        """Which node must stay behind which there."""
+        """Which node must stay behind which within one iteration of the loops around."""
         graph: nx.DiGraph[Node] = nx.DiGraph()
         graph.add_nodes_from(self.nodes)
         graph.add_edges_from((edge.source, edge.sink) for edge in self.edges if not edge.is_carried)
@@ -359,7 +352,7 @@ class MemRefDependenceGraph:
         return frozenset(v for op in self.block for inner in walk(op) for v in inner.defines())
 
     def _own(self, node: Node) -> Node:
-        if node not in self._edges:
+        if node not in self._graph:
             raise GraphError(f"{node!r} is no node of this graph: it may be of one made before")
         return node
 
@@ -438,17 +431,6 @@ def circles_in_order(edges: Sequence[Iterable[int]]) -> list[list[int]]:
     condensed = nx.condensation(graph)
     members: dict[int, list[int]] = {circle: sorted(condensed.nodes[circle]["members"]) for circle in condensed}
     return [members[k] for k in nx.lexicographical_topological_sort(condensed, key=lambda k: members[k][0])]
-
-
-def _reached(node: Node, steps: Mapping[Node, Iterable[Node]]) -> set[Node]:
-    """The nodes that some steps lead to from one."""
-    found: set[Node] = set()
-    waiting = [node]
-    while waiting:
-        new = [each for each in steps[waiting.pop()] if each not in found]
-        found.update(new)
-        waiting += new
-    return found
 
 
 def _sorted(nodes: Iterable[Node]) -> tuple[Node, ...]:
