@@ -160,7 +160,8 @@ def var(start: Operand) -> Variable:
     """
     if not isinstance(start, Traced):
         what = f"var takes the number that it is at first, got {start!r}"
-        raise problem(ProgramTypeError, what, f"give it a type: affdsl.f64({start!r})")
+        type = "i64" if isinstance(start, int) else "f64"
+        raise problem(ProgramTypeError, what, f"give it a type: affdsl.{type}({start!r})")
     number = start.scalar()
     location = here()
     value = Value(MemRefType((), number.dtype.type), assigned_name(), location)

@@ -73,7 +73,8 @@ def board(A: af.f64[K, N], a: af.f64):
 )
 def test_lanes_know_their_remainders(kernel, vectors, dtypes):
     fast = kernel.optimize("avx2", threads=1)
-    assert f"{vectors} in a row, so that each lane knows its remainders" in fast.explain()
+    several = f", {vectors} in a row" if vectors > 1 else ""
+    assert f"{several}, in which each lane knows its remainders" in fast.explain()
     assert "try:" not in fast.explain()
     for n in (0, 1, 7, 8, 9, 23, 24, 25, 31, 40, 47, 48, 49, 101):
         rng = np.random.default_rng(n)

@@ -42,7 +42,8 @@ def take(s: Schedule, nest: Nest, lanes: int) -> tuple[Schedule, str]:
         made.hoist(name)
     if _quotients(require_loop(made, name), loop.iv) or is_lane_by_lane(made, name) or is_long(made, s):
         raise UnfitError
-    return made, f"{name} runs on vectors of {lanes}, {vectors} in a row, so that each lane knows its remainders"
+    several = f", {vectors} in a row" if vectors > 1 else ""
+    return made, f"{name} runs on vectors of {lanes}{several}, in which each lane knows its remainders"
 
 
 def _quotients(loop: affine.For, iv: Value) -> list[FloorDiv]:
