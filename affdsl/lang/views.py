@@ -221,15 +221,18 @@ def part_of(source: Value, spans: Sequence[Span]) -> Value:
 
 
 def _begin(span: Span, size: int | None) -> int | Value:
-    """Where a part begins. MLIR wants an element there, where it knows both numbers, also of a part that has none."""
+    """Where a part begins. MLIR wants an element there, where it knows both numbers, also of a part that has none.
+
+    Where only a call says whether the part has elements, the beginning is a value: what is out of bounds stays so.
+    """
     begin = _number(span.start)
     if size is None or not isinstance(begin, int) or begin < size:
         return begin
-    if size > 0:
+    if size > 0 and span.count == Affine():
         return size - 1
-    nowhere = Value(INDEX)
-    current().emit(arith.Constant(nowhere, 0, location=here()))
-    return nowhere
+    behind = Value(INDEX)
+    current().emit(arith.Constant(behind, begin, location=here()))
+    return behind
 
 
 def _number(x: Index | Scalar) -> int | Value:

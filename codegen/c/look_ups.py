@@ -9,7 +9,7 @@ from affdsl.codegen.c.expressions import Code, number
 from affdsl.codegen.c.types import suffix
 from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.c.vector_memory import pointer_to
-from affdsl.codegen.c.vector_types import address, is_native, lane_kind, on_vectors
+from affdsl.codegen.c.vector_types import address, is_narrow, is_native, lane_kind, on_vectors
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref, vector
 from affdsl.ir.expr import Value
@@ -23,7 +23,9 @@ def looked_up(c: Context, op: vector.FromElements) -> Code | None:
     """
     type = op.result.type
     kind, lanes = lane_kind(c, op.result), prod(type.shape) if isinstance(type, VectorType) else 0
-    if c.is_checked or not has_row("gathered", suffix(kind), lanes) or not c.values.pending.keys() >= {*op.elements}:
+    if c.is_checked or is_narrow(op.result) or not has_row("gathered", suffix(kind), lanes):
+        return None
+    if not c.values.pending.keys() >= {*op.elements}:
         return None
     loads = [c.definitions.get(v) for v in op.elements]
     which = [_lane(c, load, k) for k, load in enumerate(loads)]

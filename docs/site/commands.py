@@ -60,7 +60,8 @@ def help_of(command: str) -> str:
 def _pass(name: str, summary: str, options: Sequence[Option]) -> Iterator[str]:
     yield from (f".. option:: --{name}", "", f"   {summary}.", "")
     for option in options:
-        yield f"   * ``{option.name}``: {option.summary} (``{option.default}``)"
+        default = f" (``{option.default}``)" if f"{option.default}" else ""
+        yield f"   * ``{option.name}``: {option.summary}{default}"
     yield ""
 
 

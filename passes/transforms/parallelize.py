@@ -29,11 +29,12 @@ from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.chosen_in_parts import chosen_in_parts
 from affdsl.passes.transforms.distribute import distribute
 from affdsl.passes.transforms.interchange import reordered
-from affdsl.passes.transforms.loops.nests import band_of, instead
+from affdsl.passes.transforms.loops.nests import band_of, instead, replaced
 from affdsl.passes.transforms.private_copies import in_private_copies, needs_reassociation, updated_of
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.scanned_in_parts import scanned_in_parts, scans_of
 from affdsl.passes.transforms.skew import skew
+from affdsl.passes.transforms.vectorize.loads import loaded_once
 
 MOST_NEAR = 4
 """How many other loops of a nest a refusal looks at."""
@@ -184,17 +185,23 @@ def _as_values_first(
     None where that does not help: it is tried where nothing is in the way but what is done to elements that stay the
     same in all iterations. Raises IllegalTransform as `_handed` does.
     """
-    loop, function, scope = verdict.loop, dependences.accesses.function, dependences.accesses.scope
+    loop, function, accesses = verdict.loop, dependences.accesses.function, dependences.accesses
     in_memory = [each for each in verdict.reductions if each.value is None]
     in_the_way = [access for each in verdict.prevented_by for access in (each.source, each.sink)]
-    stay = all(strides(access, scope)[verdict.iv].motion == "invariant" for access in in_the_way)
+    stay = all(strides(access, accesses.scope)[verdict.iv].motion == "invariant" for access in in_the_way)
     rounds = any(each.needs_reassociation for each in in_memory) and not reassociate
     if not isinstance(loop, affine.For) or rounds or not stay or not (in_memory or in_the_way):
         return None
-    again, carried, around = None, function, module
+
+    def may_alias(a: Value, b: Value) -> bool:
+        return accesses.storage.may_alias(accesses.storage.buffer(a), accesses.storage.buffer(b))
+
+    plain = loaded_once(loop, may_alias)  # what is stored and then looked at is in a value already
+    again, carried = None, function if plain is loop else replaced(function, loop, plain)
+    around = module if module is None else instead(module, function, carried)
     with suppress(IllegalTransform):
-        carried = scalar_replace(function, loop.iv, module=module)
-        around = None if module is None else instead(module, function, carried)
+        carried = scalar_replace(carried, loop.iv, module=around)
+        around = module if module is None else instead(module, function, carried)
         again = of_loop(Dependences(carried, around), loop.iv)
     if again is None or any(each.value is None for each in again.reductions) or again.prevented_by:
         return None

@@ -30,7 +30,8 @@ class Scans(FrozenValue):
     kinds
         For each value that it carries, the operation of arith that combines it; "" for one that stays as it is.
     own
-        The operations that make what an iteration has, and combine it, in the order of the text. They write nothing.
+        The operations that make what an iteration has, and combine it, in the order of the text. They write nothing
+        and make no arrays.
     """
 
     kinds: tuple[str, ...]
@@ -55,7 +56,8 @@ def scans_of(function: Func, loop: affine.For, module: Module | None = None) -> 
             needed.update(v for inner in walk(op) for v in inner.mentions())
     found = Dependences(function, module)
     inside = {inner for op in own for inner in walk(op)}
-    if any(effects(op).unknown or effects(op).writes for op in inside if not op.is_terminator):
+    touched = [effects(op) for op in inside if not op.is_terminator]
+    if any(each.unknown or each.writes or each.allocates for each in touched):
         return None
     if _reads_what_is_new(found, loop, inside):
         return None

@@ -290,3 +290,28 @@ def test_parts_of_nothing_may_begin_where_an_array_of_known_size_ends():
         A = np.zeros((4, 5))
         way(A)
         assert not A.any()
+
+
+def test_a_part_that_begins_behind_an_array_and_has_elements_is_out_of_bounds():
+    """Of no call is it known before how many there are: none is right, and one is not the last one of the array."""
+
+    @af.kernel
+    def fill(x: af.f64[N]):
+        with af.for_(N) as i:
+            x[i] = 7.0
+
+    with pytest.raises(af.ProgramIndexError, match="with n = 6 it views 5 to 5 of dimension 0 of A"):
+
+        @af.kernel
+        def beyond(A: af.f64[5], n: af.index):
+            fill(A[5:n])
+
+    @af.kernel
+    def up_to_the_end(A: af.f64[5], n: af.index):
+        fill(A[5 : af.min(n, 5)])
+
+    oracles.mlir_opt(up_to_the_end.mlir())
+    for way in (up_to_the_end, up_to_the_end.interpret, up_to_the_end.optimize()):
+        A = np.zeros(5)
+        way(A, 6)
+        assert not A.any()

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.mlir.readers import parse
+from affdsl.passes.transforms.parallelize import parallelize
 from affdsl.passes.transforms.scanned_in_parts import LENGTH
 from tests.harness.judges import copied
 from tests.loops.ways import lowered
@@ -56,7 +58,16 @@ def in_memory(x: af.i64[N], last: af.i64[3]):
         last[1] = new
 
 
-KERNELS = (in_place, several, of_loops_inside, in_memory)
+@af.kernel
+def looked_at_in_memory(x: af.i64[N], last: af.i64[3]):
+    """Two elements that are stored, and looked at there; and one that stays."""
+    with af.for_(N) as i:
+        last[0] += x[i]
+        last[1] = af.max(last[1], x[i])
+        x[i] = last[1] - last[0] + last[2]
+
+
+KERNELS = (in_place, several, of_loops_inside, in_memory, looked_at_in_memory)
 
 
 def numbers(n):
@@ -154,6 +165,15 @@ def two_ways(x: af.i64[N], last: af.i64[3]):
 
 
 @af.kernel
+def looks_at_another(x: af.i64[N], last: af.i64[3]):
+    """The second sum is one of the first."""
+    with af.for_(N) as i:
+        last[0] += x[i]
+        last[1] += last[0]
+        x[i] = last[1]
+
+
+@af.kernel
 def ends(x: af.i64[N], last: af.i64[3]):
     s = af.var(last[0])
     with af.for_(N) as i:
@@ -172,13 +192,31 @@ def says_so(x: af.i64[N], last: af.i64[3]):
         af.print_(s)
 
 
-REFUSED = (asks_what_it_is, reads_what_it_wrote, reads_what_is_before, two_ways, ends, says_so)
+REFUSED = (asks_what_it_is, reads_what_it_wrote, reads_what_is_before, two_ways, looks_at_another, ends, says_so)
 
 
 @pytest.mark.parametrize("kernel", REFUSED, ids=lambda kernel: kernel.name)
 def test_what_depends_on_more_than_what_is_combined_is_refused(kernel):
     with pytest.raises(af.IllegalTransform):
         af.Schedule(kernel).parallel("i")
+
+
+def test_what_makes_arrays_is_not_done_twice():
+    """Its first time would free none of them."""
+    (f,) = parse("""func.func @f(%x: memref<?xi64>, %n: index, %zero: index, %first: i64) {
+      affine.for %i = 0 to %n iter_args(%s = %first) -> i64 {
+        %own = memref.alloc(%n) : memref<?xi64>
+        %size = memref.dim %own, %zero : memref<?xi64>
+        %more = arith.index_cast %size : index to i64
+        %new = arith.addi %s, %more : i64
+        affine.store %new, %x[%i] : memref<?xi64>
+        memref.dealloc %own : memref<?xi64>
+        affine.yield %new : i64
+      }
+      return
+    }""").functions
+    with pytest.raises(af.IllegalTransform, match="%s of one iteration is used in the next"):
+        parallelize(f, f.body[0].iv)
 
 
 def test_rows_are_scanned_in_parts_where_each_is_long():
