@@ -1,7 +1,7 @@
 """Which strategies of `optimize()` are taken by how many kernels of all suites, and what each of them costs to have.
 
     python -m benchmarks.strategies
-    python -m benchmarks.strategies everyday idioms --rows strict-avx2-1 --only line_buffers
+    python -m benchmarks.strategies everyday idioms --rows strict-avx2-1 --against before.jsonl --only line_buffers
     python -m benchmarks.strategies --save before.jsonl
     python -m benchmarks.strategies --against before.jsonl
 
@@ -208,6 +208,8 @@ def main(words: Sequence[str] | None = None) -> int:
     wanted = [
         (name, row) for name in kernels(line.suites or ALL) for row in line.rows if _is_wanted(name, before, line.only)
     ]
+    if not wanted:
+        parser.error(f"no kernel is called {' or '.join(line.only)}, nor took such a strategy in --against")
     differ = 0
     with Pool(line.processes) as pool, open(line.save or "/dev/null", "a", encoding="utf-8") as file:
         for each in pool.imap(_worker, [job for job in wanted if job not in now], chunksize=len(line.rows)):

@@ -160,7 +160,8 @@ def var(start: Operand) -> Variable:
     """
     if not isinstance(start, Traced):
         what = f"var takes the number that it is at first, got {start!r}"
-        raise problem(ProgramTypeError, what, f"give it a type: affdsl.f64({start!r})")
+        wanted = {bool: "bool_", int: "i64"}.get(type(start), "f64")
+        raise problem(ProgramTypeError, what, f"give it a type: affdsl.{wanted}({start!r})")
     number = start.scalar()
     location = here()
     value = Value(MemRefType((), number.dtype.type), assigned_name(), location)

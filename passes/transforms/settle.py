@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import affine_exprs, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.simplify import Context, rewrite_within, simplify, simplify_bounds
@@ -35,6 +35,7 @@ def settled(function: Func, before: Func) -> Settled:
         for i = k to k + 1: S(i)       ->   S(k)
         for i = k to k: S(i)           ->
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
+        A[(i + k) mod 4]               ->   A[k mod 4]                where 4 divides i, as the steps of its loop say
         A[max(i - 1, 0)]               ->   A[i - 1]                  where i >= 1, as the loop says
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
         for i = N to M: if i < N: S(i) ->
@@ -85,7 +86,7 @@ def settled(function: Func, before: Func) -> Settled:
                 inside.add(chosen)
                 return chosen
             return None
-        if isinstance(op, affine.Access):
+        if isinstance(op, affine.Access | affine.Apply):
             if op not in copies and not (op in inside and _divides(op, touched)):
                 return None
             simpler = _with_quotients(op, context)
@@ -227,16 +228,19 @@ def _decided(op: affine.If, context: Context, values: dict[Value, Value]) -> Blo
     return body
 
 
-def _divides(op: affine.Access, touched: Collection[Value]) -> bool:
-    """Whether an access has quotients over the counters of loops that were touched."""
-    quotients = (part for e in op.index for part in parts_of(e) if isinstance(part, FloorDiv))
+def _divides(op: affine.Access | affine.Apply, touched: Collection[Value]) -> bool:
+    """Whether an operation has quotients over the counters of loops that were touched."""
+    quotients = (part for e in affine_exprs(op) for part in parts_of(e) if isinstance(part, FloorDiv))
     return any(value in touched for atom in quotients for value in atom.reads)
 
 
-def _with_quotients(op: affine.Access, context: Context) -> Op | None:
-    """An access with quotients over a tile as those of its first point; None if it has none."""
+def _with_quotients(op: affine.Access | affine.Apply, context: Context) -> Op | None:
+    """An operation with quotients over a tile as those of its first point; None if it has none."""
     if context.is_contradictory:
         return None
+    if isinstance(op, affine.Apply):
+        expr = simplify(_grouped(op.expr, context), context)
+        return None if expr == op.expr else with_fields(op, expr=expr, written=None)
     index = tuple(simplify(_grouped(e, context), context) for e in op.index)
     return None if index == op.index else with_fields(op, index=index, written=None)
 
@@ -263,7 +267,14 @@ def _quotient(atom: FloorDiv, context: Context) -> Affine:
             rest = dividend - start * divisor
             if context.proves(Constraint(rest)) and context.proves(Constraint(divisor - 1 - rest)):
                 return start
-    return found
+    terms = (Affine(((term, factor),)) for term, factor in dividend.terms)
+    whole = Affine()  # what the divisor divides, as the steps of loops say
+    for term in terms:
+        where = context.range_of(term)
+        if not where.modulus % divisor:
+            whole += term - where.residue % divisor
+    rest = dividend - whole
+    return whole // divisor + rest // divisor if rest.terms else found
 
 
 def _runs(low: Affine, upper: Collection[Affine], context: Context) -> bool:

@@ -69,6 +69,7 @@ ROWS = [
     ("A[int(x)] = 1.0", "affdsl.i32(x)", "A[af.i32(x)] = 1.0"),
     ("with af.for_(N, iter_args=[0]) as (q, s):\n    af.yield_(s)", "give it a type: affdsl.f32(0)",
      "with af.for_(N, iter_args=[af.f32(0)]) as (q, s):\n    af.yield_(s)"),
+    ("s = af.var(-1)", "give it a type: affdsl.i64(-1)", "s = af.var(af.i64(-1))"),
     ("s = af.var(0.0)", "give it a type: affdsl.f64(0.0)", "s = af.var(af.f64(0.0))"),
     ("s = af.var(af.f64(0))\nwith af.for_(N) as q:\n    s = s + A[q]", "write s.set(...), s += ...",
      "s = af.var(af.f64(0))\nwith af.for_(N) as q:\n    s.set(s + A[q])"),

@@ -62,6 +62,43 @@ def stored(x: af.f32[N], y: af.f32[N]):
         y[af.min(i, N - 2)] = x[i]
 
 
+@af.kernel
+def diagonal(x: af.f32[N], y: af.f32[N, N]):
+    """The counter on either side of an equality, and twice."""
+    with af.for_(N) as i, af.for_(N) as j:
+        with af.if_(i == j):
+            y[i, j] = x[i]
+        with af.elif_(j == N - 1 - i):
+            y[i, j] = x[i] * QUARTER
+        with af.elif_(i == 2 * j):
+            y[i, j] = 1.0
+        with af.else_():
+            y[i, j] = 0.0
+
+
+@pytest.mark.parametrize("equal", [lambda i, j: i == j, lambda i, j: j == i])
+def test_a_loop_is_split_before_and_behind_the_iteration_of_an_equality(equal):
+    @af.kernel
+    def kernel(x: af.f32[N], y: af.f32[N, N]):
+        with af.for_(N) as i, af.for_(N) as j:
+            with af.if_(equal(i, j)):
+                y[i, j] = x[i]
+            with af.else_():
+                y[i, j] = 0.0
+
+    assert "changes: j at i, j at i + 1;" in kernel.optimize("avx2", threads=1).explain()
+
+
+def test_equalities_on_either_side():
+    fast = diagonal.optimize(threads=1)
+    for n in (0, 1, 2, 7, 8, 16, 17, 35):
+        x, y = np.random.default_rng(n).random(n).astype("f4"), np.zeros((n, n), "f4")
+        wanted = y.copy()
+        diagonal.interpret(x, wanted)
+        fast(x, y)
+        assert y.tobytes() == wanted.tobytes(), n
+
+
 KERNELS = [repeated, far, around, reflected, box, torus]
 
 

@@ -13,6 +13,7 @@ from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, bits_in_register, nest_called
 from affdsl.optimize.options import Options
+from affdsl.passes.transforms.vectorize.crossings import crossings
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -84,7 +85,8 @@ def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
     """The array that a loop stores, or else loads, and how many of its elements a line has.
 
     None where it goes over others than arrays of one dimension, or accesses an array in several places: at most one of
-    these vectors would begin where a line does.
+    these vectors would begin where a line does. Nor where it is split at an element that others read, as x[k]: only the
+    first part would begin there.
     """
     iv = nest.innermost.iv
     accesses = [
@@ -96,6 +98,8 @@ def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
     arrays = list(dict.fromkeys(op.memref for op in accesses))
     is_simple = all(len(op.index) == 1 and (op.index[0] - iv).is_constant for op in accesses)
     if target.width <= PLACED or not is_simple or len(places) > len(arrays) or not all(map(_per_line, arrays)):
+        return None
+    if crossings(nest.innermost):
         return None
     stored = {op.memref for op in accesses if isinstance(op, affine.Store)}
     names = {value: name for name, value in arrays_of(s.function).items()}

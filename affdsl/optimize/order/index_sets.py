@@ -129,8 +129,11 @@ def _changes(loop: affine.For, innermost: affine.For) -> Iterator[Affine]:
         if isinstance(op, affine.If):
             for constraint in op.condition:
                 first = _first(loop.iv, constraint.expr)
-                if first is not None:
-                    yield from (first + 1, first) if constraint.equality else (first,)
+                if first is not None and constraint.equality:
+                    falls = dict(constraint.expr.terms)[loop.iv] < 0  # then it is 0 in the iteration before that
+                    yield from (first, first - 1) if falls else (first + 1, first)
+                elif first is not None:
+                    yield first
     index = (memref.Load, memref.Store, arith.Binary)
     read = {v for op in walk(innermost) if isinstance(op, index) for v in op.reads()}
     for op in walk(innermost):

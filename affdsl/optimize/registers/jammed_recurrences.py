@@ -5,10 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 
-from affdsl.optimize.nests import Nest, is_recurrence, names_in, nests, require_quick_numbers
+from affdsl.optimize.nests import (
+    Nest,
+    is_recurrence,
+    lanes_of,
+    names_in,
+    nests,
+    on_vectors,
+    require_quick_numbers,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
+from affdsl.passes.transforms.vectorize.crossings import crossings
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -39,5 +48,15 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
 
 def may_be_jammed(s: Schedule, nest: Nest, options: Options) -> bool:
-    """Whether a nest is a recurrence that runs along no other loop."""
-    return is_recurrence(nest, nest.innermost) and not inner_loops.runs_along_rows(s, nest, options)
+    """Whether a nest is a recurrence that runs along no other loop, nor on vectors before and behind one element."""
+    if not is_recurrence(nest, nest.innermost) or inner_loops.runs_along_rows(s, nest, options):
+        return False
+    return not (crossings(nest.innermost) and _runs_in_parts(s, nest, options))
+
+
+def _runs_in_parts(s: Schedule, nest: Nest, options: Options) -> bool:
+    """Whether vectors of a loop take all iterations but the one that stores what others read: A[i, j] /= A[i, i]."""
+    with suppress(IllegalTransform, ScheduleError, UnfitError):
+        on_vectors(copy(s), nest.name(nest.innermost), lanes_of(nest, options), options.tail)
+        return True
+    return False

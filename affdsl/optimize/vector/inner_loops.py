@@ -39,7 +39,7 @@ from affdsl.optimize.repeated import share_done_again
 from affdsl.optimize.size import require_room
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError, in_one_line
-from affdsl.optimize.vector import store_forwarding, superword
+from affdsl.optimize.vector import periods, store_forwarding, superword
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
@@ -142,6 +142,8 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
         )
     rows = 1 if outer is None else _at_once(nest, outer, options)
     name = nest.name(nest.innermost)
+    with suppress(UnfitError):
+        return periods.take(s, nest, lanes)
     if outer is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, outer):
         with suppress(UnfitError):
             return streaming_stores.take(s, nest, nest.name(outer), name, lanes, ways(options), options)

@@ -279,6 +279,25 @@ def test_a_quotient_is_followed_to_the_outermost_tile_in_one_step():
     assert settled(once, made).function.body[0].body[0] is made.body[0], "nothing in it is over the new loop"
 
 
+def test_remainders_of_a_counter_are_numbers_where_its_steps_are_multiples():
+    (function,) = parsed("""func.func @f(%A: memref<?xindex>, %n: index) {
+      affine.for %i = 0 to %n step 24 {
+        %r = affine.apply affine_map<(d0) -> ((d0 + 8) mod 3)>(%i)
+        %q = affine.apply affine_map<(d0) -> (d0 mod 5)>(%i)
+        affine.for %j = 0 to 9 {
+          affine.store %r, %A[(%i + %j) mod 4] : memref<?xindex>
+        }
+        affine.store %r, %A[%i] : memref<?xindex>
+        affine.store %q, %A[%i + 1] : memref<?xindex>
+      }
+      return
+    }""").functions
+    made = str(settled(function, func.Func("g", (), ())).function)
+    assert "affine.apply affine_map<() -> (2)>()" in made
+    assert "d0 mod 5" in made
+    assert "%A[%j mod 4]" in made
+
+
 def test_a_loop_in_which_nothing_is_left_is_gone():
     @af.kernel
     def inside(A: af.f64[N, N]):

@@ -1,0 +1,52 @@
+"""Loops that do something else with every k-th iteration: as many vectors in a row as it takes to begin anew."""
+
+from __future__ import annotations
+
+from copy import copy
+from math import gcd, lcm
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.expr import FloorDiv, Value, parts_of
+from affdsl.ir.traverse import affine_exprs, walk
+from affdsl.optimize.nests import Nest, is_lane_by_lane, require_loop, unfit_where_refused
+from affdsl.optimize.size import is_long
+from affdsl.optimize.unfit import UnfitError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+MOST = 8
+"""How many vectors are straight code at most."""
+
+
+def take(s: Schedule, nest: Nest, lanes: int) -> tuple[Schedule, str]:
+    """The schedule with an innermost loop on vectors in which remainders of its counter are numbers.
+
+        for i: y[i] = w[i mod 3]   ->   for i by 24: { y[i : i + 8] = w[0 1 2 0 1 2 0 1]; y[i + 8 : i + 16] = ... }
+
+    Conditions on remainders are constant masks then, and elements that they choose are loaded before the loop. Raises
+    UnfitError where there are none, where it takes too many vectors, and where the loop begins at an unknown remainder.
+    """
+    loop, name = nest.innermost, nest.name(nest.innermost)
+    divisors = [part.divisor for part in _quotients(loop, loop.iv)]
+    period = lcm(*(each for each in divisors if isinstance(each, int)))
+    vectors = period // gcd(period, lanes * loop.step)
+    if not divisors or vectors > MOST:
+        raise UnfitError
+    made = copy(s)
+    with unfit_where_refused():
+        try:
+            made.vectorize(name, lanes, tail="overlapped")
+        except IllegalTransform:  # what updates its elements does so once
+            made.vectorize(name, lanes)
+        if vectors > 1:
+            made.unroll(name, vectors)
+        made.hoist(name)
+    if _quotients(require_loop(made, name), loop.iv) or is_lane_by_lane(made, name) or is_long(made, s):
+        raise UnfitError
+    several = f", {vectors} in a row" if vectors > 1 else ""
+    return made, f"{name} runs on vectors of {lanes}{several}, in which each lane knows its remainders"
+
+
+def _quotients(loop: affine.For, iv: Value) -> list[FloorDiv]:
+    """The quotients inside of a loop that a counter decides."""
+    parts = (part for op in walk(loop) if op is not loop for e in affine_exprs(op) for part in parts_of(e))
+    return [part for part in parts if isinstance(part, FloorDiv) and iv in part.reads]
