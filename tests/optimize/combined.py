@@ -61,13 +61,14 @@ class Drawn:
         self.is_last = pick((True, False))
         self.low, self.step = pick((0, 0, 0, 1, 3)), pick((1, 1, 1, 2, 3))
         self.in_memory = pick((True, False, False, False))
+        self.stores = pick((True, False, False))
         self.kernel = self._kernel()
 
     def _kernel(self) -> af.Kernel:
         type, drawn = TYPES[self.type], self  # noqa: F841 - annotations read it
 
         @af.kernel
-        def combined(x: type[N], k: af.i64[N], h: type[5], y: type[3, N], out: type[4], at: af.i64[4]):
+        def combined(x: type[N], k: af.i64[N], h: type[5], y: type[4, N], out: type[4], at: af.i64[4]):
             numbers = [af.var(out[n]) for n in range(len(drawn.carried))]
             places = [af.var(at[n]) for n in range(len(drawn.carried))]
             with af.for_(drawn.low, N, drawn.step) as i:
@@ -83,6 +84,8 @@ class Drawn:
                     number = out[n] if drawn.in_memory and way in INTEGERS else numbers[n]
                     if drawn.seen[n] == "after" and way != "count":
                         y[n, i] = number + 0
+                if drawn.stores:
+                    y[3, i] = x[i]
                 if drawn.key:
                     h[k[i]] = drawn.together(drawn.key, h[k[i]], x[i])
             for n, way in enumerate(drawn.carried):
@@ -143,7 +146,7 @@ class Drawn:
         starts = [STARTS.get(way, -7) for way in (*self.carried, *["or"] * 4)][:4]
         out = np.array(starts).astype(type)
         h = np.full(5, STARTS.get(self.key, 1)).astype(type)
-        return x, rng.integers(0, 5, n), h, np.zeros((3, n), type), out, np.arange(4) - 9
+        return x, rng.integers(0, 5, n), h, np.zeros((4, n), type), out, np.arange(4) - 9
 
 
 def wrong(seed: int, seen: Counter[str]) -> str:

@@ -133,3 +133,18 @@ def test_sums_of_floats_in_a_histogram_are_in_order_or_in_copies():
         weighed(x, w, wanted)
         made(x, w, found)
         assert (wanted == found).all()  # exact in any order
+
+
+def test_loops_that_store_and_sum_up_beside_are_left_to_others():
+    @af.kernel
+    def thirds(x: af.f64[N], y: af.f64[N], out: af.f64[1]):
+        with af.for_(N) as i:
+            y[i] = x[i] / 3.0
+            out[0] += y[i]
+
+    made = thirds.optimize(threads=2, reassociate=True)
+    for n in (0, 5, 300_000):
+        x, y, out = np.full(n, 1.5), np.zeros(n), np.zeros(1)
+        made(x, y, out)
+        assert (y == 0.5).all()
+        assert out[0] == n / 2

@@ -143,6 +143,8 @@ def _shared(s: Schedule, name: str, options: Options) -> tuple[str, str]:
         raise UnfitError
     if not _sums_alone(loop):
         s.parallel(name, reassociate=options.reassociate)
+        if not s.made:  # nothing sees what it combines: it is a loop that stores, with sums beside
+            raise UnfitError
         return s.made[0].names[0], "which sum up parts of them, and then go through these"
     if not _has_reductions(found, loop):
         s.parallel(name, reassociate=options.reassociate)
