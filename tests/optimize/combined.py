@@ -4,8 +4,6 @@ What threads share from many iterations on is shared from a few, so that small a
 in one way, and made parallel where that is legal; numbers are such that no order rounds, so all bits are the loop's.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections import Counter
@@ -65,10 +63,10 @@ class Drawn:
         self.kernel = self._kernel()
 
     def _kernel(self) -> af.Kernel:
-        type, drawn = TYPES[self.type], self  # noqa: F841 - annotations read it
+        T, drawn = TYPES[self.type], self
 
         @af.kernel
-        def combined(x: type[N], k: af.i64[N], h: type[5], y: type[4, N], out: type[4], at: af.i64[4]):
+        def combined(x: T[N], k: af.i64[N], h: T[5], y: T[4, N], out: T[4], at: af.i64[4]):
             numbers = [af.var(out[n]) for n in range(len(drawn.carried))]
             places = [af.var(at[n]) for n in range(len(drawn.carried))]
             with af.for_(drawn.low, N, drawn.step) as i:
