@@ -135,20 +135,7 @@ def slice_of(accesses: Accesses, source: affine.For, links: Links, depth: int, p
     lbs[0] : (d0) -> (d0 - 1)
     ubs[0] : (d0) -> (d0)
     """
-    needed = _Needed(accesses, source, links, depth)
-    context = domain_of(path)
-    found: list[LoopSlice] = []
-    is_box = True
-    for loop in (op for op in walk(source) if isinstance(op, affine.For)):
-        lower, upper = loop.lower, loop.upper
-        if (ends := needed.ends(loop)) is not None:
-            low, high, is_whole = ends
-            is_box = is_box and is_whole
-            lower, upper = (*_on_steps(loop, low), *lower), (*high, *upper)
-        lower, upper = simplify_bounds(lower, "max", context), simplify_bounds(upper, "min", context)
-        found.append(LoopSlice(loop, lower, upper))
-        context = context.knowing(loop_facts(loop.iv, lower, upper, loop.step))
-    return Slice(needed.ivs, tuple(found), is_box)
+    return _sliced(accesses, source, links, depth, path, within_bounds=True)
 
 
 def needed_slice(accesses: Accesses, source: affine.For, links: Links, depth: int, path: Sequence[Op]) -> Slice:
@@ -156,6 +143,13 @@ def needed_slice(accesses: Accesses, source: affine.For, links: Links, depth: in
 
     These leave nothing out where the nest has an iteration for each one of the other nest: then the two are the same.
     """
+    return _sliced(accesses, source, links, depth, path, within_bounds=False)
+
+
+def _sliced(
+    accesses: Accesses, source: affine.For, links: Links, depth: int, path: Sequence[Op], *, within_bounds: bool
+) -> Slice:
+    """The iterations that are needed, and of these those within the bounds of the loops, if that is asked for."""
     needed = _Needed(accesses, source, links, depth)
     context = domain_of(path)
     found: list[LoopSlice] = []
@@ -165,8 +159,12 @@ def needed_slice(accesses: Accesses, source: affine.For, links: Links, depth: in
         if (ends := needed.ends(loop)) is not None:
             low, high, is_whole = ends
             is_box = is_box and is_whole
-            lower, upper = tuple(_on_steps(loop, low)), tuple(high)
-        found.append(LoopSlice(loop, simplify_bounds(lower, "max", context), simplify_bounds(upper, "min", context)))
+            lower = (*_on_steps(loop, low), *lower) if within_bounds else tuple(_on_steps(loop, low))
+            upper = (*high, *upper) if within_bounds else tuple(high)
+        lower, upper = simplify_bounds(lower, "max", context), simplify_bounds(upper, "min", context)
+        found.append(LoopSlice(loop, lower, upper))
+        if within_bounds:
+            context = context.knowing(loop_facts(loop.iv, lower, upper, loop.step))
     return Slice(needed.ivs, tuple(found), is_box)
 
 
