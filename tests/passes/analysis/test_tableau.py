@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -22,49 +23,10 @@ from affdsl.passes.analysis.tableau import (
 )
 from affdsl.passes.mlir_opt.relations import AccessRelation
 
-APPLIED = """
-#map0 = affine_map<(d0, d1) -> (d0)>
-#map1 = affine_map<(d0, d1) -> (d1)>
-#map2 = affine_map<(d0, d1) -> (d0 - 2)>
-func.func @kernel() {
-  %0 = memref.alloc() : memref<10x10xf32>
-  %cst = arith.constant 7.0 : f32
-  affine.for %i = 0 to 9 {
-    affine.for %j = 0 to 9 {
-      %1 = affine.apply #map0(%i, %j)
-      %2 = affine.apply #map1(%i, %j)
-      affine.store %cst, %0[%1, %2] : memref<10x10xf32>
-      %3 = affine.apply #map2(%i, %j)
-      %4 = affine.apply #map1(%i, %j)
-      %5 = affine.load %0[%3, %4] : memref<10x10xf32>
-    }
-  }
-  return
-}"""
-SUCCINCT = """
-func.func @kernel() {
-  %0 = memref.alloc() : memref<10x10xf32>
-  %cst = arith.constant 7.0 : f32
-  affine.for %i = 0 to 9 {
-    affine.for %j = 0 to 9 {
-      affine.store %cst, %0[%i, %j] : memref<10x10xf32>
-      %5 = affine.load %0[%i - 2, %j] : memref<10x10xf32>
-    }
-  }
-  return
-}"""
-SKEWED = """
-func.func @kernel() {
-  %0 = memref.alloc() : memref<10x10xf32>
-  %cst = arith.constant 7.0 : f32
-  affine.for %i0 = 0 to 10 {
-    affine.for %i1 = 0 to 7 {
-      affine.store %cst, %0[%i0 + 3 * %i1, 4 * %i0 + 5 * %i1] : memref<10x10xf32>
-      %a = affine.load %0[%i0 + %i1, %i0 + 2 * %i1 + 3] : memref<10x10xf32>
-    }
-  }
-  return
-}"""
+ORACLES = Path(__file__).parents[2] / "mlir" / "oracles"
+APPLIED, SUCCINCT, SKEWED = (
+    (ORACLES / f"memdep_{name}.in.mlir").read_text(encoding="utf-8") for name in ("apply", "succinct", "nontrivial")
+)
 
 STORED = """Domain: 0, Range: 4, Symbols: 0, Locals: 0
 6 constraints
