@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note
+from affdsl.optimize.attempts import names_made
 from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, roots_of, unfit_where_refused
 from affdsl.optimize.notes import of, only_for
 from affdsl.optimize.options import Options
@@ -53,7 +54,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str, Note]:
         large = on_average(made, names_in(made, main), LEAST)
         small, *_ = in_other(made, main, large)
         made.strip_mine(main, ROWS)
-        strip = str(dict(made.steps[-1].call.options)["name"])
+        (strip,) = names_made(made)
         distribution.in_memory(made, names_in(made, strip)[1:])
         distribution.distribute(made, names_in(made, strip)[1:])
         copy(made).parallel(strip)

@@ -13,6 +13,7 @@ from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import affine_exprs, walk
 from affdsl.ir.types import FloatType
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.machine import Machine, usual
 from affdsl.optimize.model.chains import cycles_waiting
 from affdsl.optimize.model.schedules import cycles
@@ -29,7 +30,8 @@ from affdsl.optimize.nests import (
     require_loop,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.registers import jammed_time_steps
+from affdsl.optimize.order.distribution import distribute
+from affdsl.optimize.registers import jamming
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, recurrences
 from affdsl.passes.analysis.dependence import Dependences
@@ -133,13 +135,8 @@ def _ordered(s: Schedule, root: str, band: Band, options: Options) -> tuple[Sche
 def _prepared(s: Schedule, root: str) -> Schedule:
     """The schedule with loops in steps of 1, and with what only an inner one uses in it; the one given is changed."""
     names = names_in(s, root)
-    for name in names:
-        if require_loop(s, name).step != 1:
-            with suppress(IllegalTransform, ScheduleError):
-                s.normalize(name)
-    for name in names[1:]:
-        with suppress(IllegalTransform, ScheduleError):
-            s.sink(name)
+    where_legal(s.normalize, [name for name in names if require_loop(s, name).step != 1])
+    where_legal(s.sink, names[1:])
     return s
 
 
@@ -275,14 +272,13 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if options.threads > 1 and not nest.around and recurrences.divides(nest.innermost):
         with suppress(UnfitError, IllegalTransform, ScheduleError):
             first, second = map(nest.name, nest.band[:2])
-            tiled = jammed_time_steps.in_tiles(made, (first, second), TILE, steps)
+            tiled = jamming.in_tiles(made, (first, second), TILE, steps)
             return tiled, (
                 f"{said}tiles that do not wait for each other run on threads, and in them {steps} iterations of "
                 f"{first} run at once"
             )
     made.unroll_jam(outer, steps)
-    with suppress(IllegalTransform, ScheduleError):
-        made.scalar_replace(nest.name(nest.innermost))
+    where_legal(made.scalar_replace, [nest.name(nest.innermost)])
     return made, f"{said}{steps} iterations of {outer} run at once"
 
 
@@ -309,9 +305,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     """
     made = copy(s)
     others = {row.names[0] for row in s.loops()}.difference(names_in(s, root))
-    for name in reversed(names_in(s, root)):
-        with suppress(IllegalTransform, ScheduleError):
-            made.distribute(name)
+    distribute(made, names_in(s, root))
     said: list[str] = []
     for name in [nest.name(nest.innermost) for nest in nests(made)]:
         found = nest_called(made, name)

@@ -7,6 +7,7 @@ from itertools import permutations
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import ComplexType, FloatType, IntegerType
+from affdsl.optimize.attempts import names_made
 from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
@@ -54,9 +55,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         if list(order) != names:
             made.permute(order)
         made.tile(pair, (size, size), separate=True)
-        tiles = dict(made.steps[-1].call.options)["names"]
-        assert isinstance(tiles, tuple)
-        made.permute(tiles[::-1])  # the next block is along what is loaded
+        made.permute(names_made(made)[::-1])  # the next block is along what is loaded
     return made, f"in blocks of {size} x {size}, so that lines along both loops are used as a whole"
 
 
