@@ -85,7 +85,7 @@ def _matrix(nest: Nest) -> Value | None:
     """
     loops = nest.loops[-2:]
     inner = [op for op in loops[0].body if isinstance(op, affine.For)]
-    if len(nest.band) > 2 or [*_path(nest)[-2:]] != loops or inner != loops[1:]:
+    if not inner or inner != loops[1:] or len(nest.band) > 2 or [*_path(nest)[-2:]] != loops:
         return None
     moving = [a for a in nest.accesses if not any(nest.is_still(a, loop) for loop in loops)]
     roots, others = {a.buffer.root for a in moving}, {a.buffer.root for a in nest.accesses if a not in moving}
