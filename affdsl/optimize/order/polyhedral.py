@@ -7,20 +7,15 @@ from contextlib import suppress
 from copy import copy
 from itertools import permutations
 
-from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import affine_exprs, walk
-from affdsl.ir.types import FloatType
 from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.machine import Machine, usual
-from affdsl.optimize.model.chains import cycles_waiting
 from affdsl.optimize.model.schedules import cycles
-from affdsl.optimize.model.units import cycles_computing
 from affdsl.optimize.nests import (
     Nest,
-    is_library_call,
     is_recurrence,
     names_in,
     nest_called,
@@ -46,12 +41,8 @@ TILE = (32, 128)
 
 Others do so little in a tile that two threads would wait for each other longer than for their own recurrences.
 """
-LONGER = 2
-"""So many times longer than it computes has an iteration to wait for the one before, so that others run meanwhile."""
-NO_SLOWER, CLEARLY = 0.98, 1.15
-"""So many times faster has an order to be by the model of all loops: where iterations wait so long, and elsewhere."""
-MOST_COMPUTED = 64
-"""How many operations an iteration has that runs beside others: a chain that is longer has no registers for others."""
+CLEARLY = 1.15
+"""So many times faster has an order to be by the model of all loops."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -91,8 +82,7 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
                 "data decides which way an iteration goes, which is foreseen wrongly more often for several"
             )
         made, said = _apart(s, root, options) if isinstance(found, Parts) else _ordered(made, root, found, options)
-        waits = isinstance(found, Band) and _has_floats(require_loop(s, root))
-        if _gain(made, s, usual(options.target)) < (NO_SLOWER if waits else CLEARLY):
+        if _gain(made, s, usual(options.target)) < CLEARLY:
             raise UnfitError("that is not expected to be faster")
     except (UnfitError, IllegalTransform, ScheduleError) as error:
         why = str(error) if isinstance(error, UnfitError) else in_one_line(error)
@@ -251,10 +241,6 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
     Raises UnfitError, and as steps do.
     """
-    if any(map(is_library_call, walk(nest.innermost))):
-        raise UnfitError("its functions of the C library take longer than one iteration waits for another")
-    if sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) > MOST_COMPUTED:
-        raise UnfitError("an iteration computes so much that it waits for none before it")
     inner = min(reversed(nest.band), key=lambda each: inner_loops.cost(nest, each, options))
     made, said = copy(s), ""
     if inner is not nest.innermost:
@@ -264,10 +250,6 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             nest, said = _nest(made, names[0]), f"{nest.name(inner)} runs innermost; "
     if not is_recurrence(nest, nest.innermost):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait for none before them")
-    machine = usual(options.target)
-    waiting, computing = cycles_waiting(nest.innermost, machine), cycles_computing(nest.innermost, machine)
-    if _has_floats(nest.innermost) and waiting < LONGER * computing:
-        raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait no longer than they compute")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
     if options.threads > 1 and not nest.around and recurrences.divides(nest.innermost):
         with suppress(UnfitError, IllegalTransform, ScheduleError):
@@ -280,11 +262,6 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     made.unroll_jam(outer, steps)
     where_legal(made.scalar_replace, [nest.name(nest.innermost)])
     return made, f"{said}{steps} iterations of {outer} run at once"
-
-
-def _has_floats(loop: affine.For) -> bool:
-    """Whether a loop stores floats, of which one waits for another."""
-    return any(isinstance(op, affine.Store) and isinstance(op.value.type, FloatType) for op in walk(loop))
 
 
 def _gain(s: Schedule, before: Schedule, machine: Machine) -> float:
