@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from affdsl.ir.dialects import affine
+from affdsl.optimize.nests import Nest
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -38,3 +40,27 @@ def names_made(s: Schedule) -> tuple[str, ...]:
     options = dict(s.steps[-1].call.options)
     names = options.get("names", options.get("name"))
     return tuple(map(str, names)) if isinstance(names, tuple) else (str(names),)
+
+
+def fuse_late(s: Schedule, first: str, second: str, most: int, *, guarded: bool = False) -> int:
+    """Run a loop as a part of one before it, as few iterations late as is legal, and say how many.
+
+    The schedule given is changed. Raises UnfitError where that would be more than `most`.
+    """
+    for shift in range(most + 1):
+        with suppress(IllegalTransform, ScheduleError):  # a loop inside may run never, and be gone
+            s.fuse(first, second, shift=shift, guarded=guarded)
+            return shift
+    raise UnfitError(f"{second} would have to be late by more than {most} iterations")
+
+
+def bring_innermost(s: Schedule, nest: Nest, *loops: affine.For) -> list[str]:
+    """Make some loops of a band its innermost ones, in the order given, and say what these are called.
+
+    The schedule given is changed. Raises as steps do.
+    """
+    band, names = [*map(nest.name, nest.band)], [*map(nest.name, loops)]
+    order = [*(name for name in band if name not in names), *names]
+    if order != band:
+        s.permute(tuple(order))
+    return names

@@ -11,6 +11,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.optimize.attempts import fuse_late
 from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, loop_called, names_in, nests, roots_of
 from affdsl.optimize.options import Options
@@ -54,7 +55,9 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         raise UnfitError("its nests do not all go over rows")
     rows = [names_in(made, root)[1:] for root in (main, *others)]
     for root in others:
-        _run_late(made, main, root)
+        if main not in roots_of(made):
+            raise UnfitError("a loop over rows runs once, and its body stands in its place")
+        fuse_late(made, main, root, MOST_ROWS)
     for inner in rows:
         along_one_row(made, inner, options)
     along_one_row(made, [inner[0] for inner in rows if inner], options)
@@ -122,17 +125,6 @@ def is_row_by_row(s: Schedule) -> bool:
     return all(row.depth < 2 for row in s.loops()) and all(len(nest.band) + len(nest.around) == 2 for nest in nests(s))
 
 
-def _run_late(s: Schedule, first: str, second: str) -> None:
-    """Run a loop as a part of one before it, late by as little as is legal. Raises UnfitError."""
-    if first not in roots_of(s):
-        raise UnfitError("a loop over rows runs once, and its body stands in its place")
-    for shift in range(MOST_ROWS + 1):
-        with suppress(IllegalTransform, ScheduleError):  # a loop inside may run never, and be gone
-            s.fuse(first, second, shift=shift)
-            return
-    raise UnfitError(f"{second} would have to be late by more than {MOST_ROWS} rows")
-
-
 def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
     """Make one loop of loops along a row, each as late as what it reads of the one before is in the nearest cache.
 
@@ -143,14 +135,11 @@ def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
     lanes = options.target.lanes(32)
     first, *others = inner
     for second in others:
-        for shift in range(MOST_ROWS + 1):
-            with suppress(IllegalTransform, ScheduleError):  # a loop may run never, and be gone
-                copy(s).fuse(first, second, shift=shift)
-                late = shift + LATE * lanes
-                loop = loop_called(s, second)
-                begin = loop.lower[0] + late if loop is not None and len(loop.lower) == 1 else Affine()
-                s.fuse(first, second, shift=late + (-begin.constant % lanes if begin.is_constant else 0))
-                break
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
+            late = fuse_late(copy(s), first, second, MOST_ROWS) + LATE * lanes
+            loop = loop_called(s, second)
+            begin = loop.lower[0] + late if loop is not None and len(loop.lower) == 1 else Affine()
+            s.fuse(first, second, shift=late + (-begin.constant % lanes if begin.is_constant else 0))
 
 
 def rows_at_once(s: Schedule, main: str, options: Options) -> int:

@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
-from affdsl.optimize.attempts import names_made
+from affdsl.optimize.attempts import bring_innermost, names_made
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, unfit_where_refused
 from affdsl.optimize.options import Options
@@ -63,12 +63,9 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
     if not found.is_triangular:
         raise UnfitError("its sums are all of the same length")
     rows, others = (found.i, found.j) if matrix_products.is_tied(found.i, found.k) else (found.j, found.i)
-    batch = [loop for loop in nest.band if loop not in (found.i, found.j, found.k)]
-    order = tuple(map(nest.name, (*batch, rows, others, found.k)))
     made = copy(s)
-    if order != tuple(map(nest.name, nest.band)):
-        with unfit_where_refused():
-            made.permute(order)
+    with unfit_where_refused():
+        bring_innermost(made, nest, rows, others, found.k)
     made, strip = in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices)
     shares: list[Note] = []
     if sharing.may_be_shared(nest, options):

@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import affine_exprs, walk
-from affdsl.optimize.attempts import where_legal
+from affdsl.optimize.attempts import fuse_late, where_legal
 from affdsl.optimize.machine import Machine, usual
 from affdsl.optimize.model.schedules import cycles
 from affdsl.optimize.nests import (
@@ -41,6 +41,8 @@ TILE = (32, 128)
 
 Others do so little in a tile that two threads would wait for each other longer than for their own recurrences.
 """
+LATEST = 8
+"""How many iterations one loop runs behind the one before it at most."""
 CLEARLY = 1.15
 """So many times faster has an order to be by the model of all loops."""
 
@@ -111,7 +113,7 @@ def _words(s: Schedule, found: Band | Parts) -> str:
 
 def _ordered(s: Schedule, root: str, band: Band, options: Options) -> tuple[Schedule, str]:
     """The schedule with a loop in the order of a band; the one given is changed. Raises UnfitError, and as steps do."""
-    said = _made_one(s, root, band)
+    said = _made_one(s, root)
     if said:
         again = _asked(s, root)
         if isinstance(again, Parts):
@@ -150,10 +152,10 @@ def _nest(s: Schedule, root: str) -> Nest:
 # Loops beside each other ----------------------------------------------------------------------------------------------
 
 
-def _made_one(s: Schedule, root: str, band: Band) -> list[str]:
+def _made_one(s: Schedule, root: str) -> list[str]:
     """Make the loops that stand beside each other in a loop one, and say so; the schedule given is changed.
 
-    Raises UnfitError where isl asks for something else, and as steps do.
+    Raises UnfitError where other statements stand there, too, or none may run a little later.
     """
     loop = require_loop(s, root)
     loops = [op for op in loop.body if isinstance(op, affine.For)]
@@ -162,30 +164,11 @@ def _made_one(s: Schedule, root: str, band: Band) -> list[str]:
     names = {row.iv: row.names[0] for row in s.loops()}
     said: list[str] = []
     for other in loops[1:]:
-        pairs = [*zip(perfect_band(loops[0]), perfect_band(other), strict=False)]
-        shifts = [_shift(band, one, two) for one, two in pairs]
-        for (one, two), shift in zip(pairs, shifts, strict=True):
-            s.fuse(names[one.iv], names[two.iv], shift=shift, guarded=True)
+        pairs = zip(perfect_band(loops[0]), perfect_band(other), strict=False)
+        shifts = [fuse_late(s, names[one.iv], names[two.iv], LATEST, guarded=True) for one, two in pairs]
         late = f", {' and '.join(map(str, shifts))} iterations later" if any(shifts) else ""
         said.append(f"{names[other.iv]} runs with {names[loops[0].iv]}{late}")
     return said
-
-
-def _shift(band: Band, first: affine.For, second: affine.For) -> int:
-    """How many iterations later the second of two loops runs. Raises UnfitError where that is no number."""
-    times = [
-        next((time for time in row.times.items() if loop.iv in time[0].ivs and loop.iv in time[1].values()), None)
-        for loop in (first, second)
-        for row in band.rows
-    ]
-    half = len(band.rows)
-    for one, two in zip(times[:half], times[half:], strict=True):
-        if one is not None and two is not None:
-            apart = two[1].substitute({second.iv: first.iv}) - one[1]
-            if not apart.is_constant:
-                break
-            return apart.constant
-    raise UnfitError("that is more than to run one loop some iterations late")
 
 
 # Loops inside of each other -------------------------------------------------------------------------------------------

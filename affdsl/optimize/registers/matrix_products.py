@@ -12,7 +12,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
-from affdsl.optimize.attempts import AllOrNone, names_made
+from affdsl.optimize.attempts import AllOrNone, bring_innermost, names_made
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
@@ -60,21 +60,15 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     registers, tile = sizes_of(found, options)
     narrow = small_products.is_narrow((found.i, found.j, found.k), registers.lanes)
     if narrow or is_tiny(found, options):
-        loops = nest.name(found.i), nest.name(found.j), nest.name(found.k)
-        order = (*(nest.name(loop) for loop in nest.band if nest.name(loop) not in loops), *loops)
-        if order != tuple(map(nest.name, nest.band)):
-            s.permute(order)
+        i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
         if narrow:
-            return small_products.in_rows(s, loops, found.j, options, registers.lanes)
+            return small_products.in_rows(s, (i, j, k), found.j, options, registers.lanes)
         vectors = small_products.vectors_in(found.j, registers.vectors, registers.lanes)
-        return small_products.in_registers(s, loops, registers.rows, vectors, registers.lanes)
+        return small_products.in_registers(s, (i, j, k), registers.rows, vectors, registers.lanes)
     small = small_products.with_small(s, nest, (found.i, found.j, found.k), bits_of(found.store), options)
     nest, found = with_factors(s, nest, found)
-    i, j, k = map(nest.name, (found.i, found.j, found.k))
+    i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
-    order = (*batch, i, j, k)
-    if order != tuple(map(nest.name, nest.band)):
-        s.permute(order)
     if sharing.batch(s, nest, batch, options):
         said = f"{in_tiles(s, nest, found, (i, j, k), tile, None, registers, options)[0]}; threads share its batch"
     else:
