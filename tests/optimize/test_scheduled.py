@@ -216,6 +216,12 @@ def cheap(x: af.f64[N], y: af.f64[N], z: af.f64[N]):
 
 
 @af.kernel
+def exponentials(A: af.f64[M, N]):
+    with af.for_(1, M) as i, af.for_(1, N) as j:
+        A[i, j] = af.exp(A[i - 1, j] - A[i, j - 1])
+
+
+@af.kernel
 def many(A: af.f64[M, N], B: af.f64[7, N]):
     with af.for_(1, M) as i, af.for_(1, N) as j:
         A[i, j] = A[i - 1, j] + A[i, j - 1]
@@ -228,6 +234,7 @@ REFUSED = {
     far: "isl's scheduler finds loop i, and inside loop j; not all of its loops may change places",
     there_and_back: "loop _t, and inside loop i, N + j; that is more than to run one loop some iterations late",
     cheap: "statements apart (loop i, and inside its statements in turn; loop i (parallel)); that is not expected",
+    exponentials: "which may be tiled; its functions of the C library take longer than one iteration waits for another",
     corner: "its statements in turn; statements stand beside the loops in i, which are not moved into them",
     uneven: "loops i, j, k and 0, m, which may be tiled; its statements are not all inside of all loops of i",
     diagonals: "which may be tiled; iterations of j wait for none before them",

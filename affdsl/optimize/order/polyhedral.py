@@ -16,6 +16,7 @@ from affdsl.optimize.machine import Machine, usual
 from affdsl.optimize.model.schedules import cycles
 from affdsl.optimize.nests import (
     Nest,
+    is_library_call,
     is_recurrence,
     names_in,
     nest_called,
@@ -224,6 +225,8 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
     Raises UnfitError, and as steps do.
     """
+    if any(map(is_library_call, walk(nest.innermost))):
+        raise UnfitError("its functions of the C library take longer than one iteration waits for another")
     inner = min(reversed(nest.band), key=lambda each: inner_loops.cost(nest, each, options))
     made, said = copy(s), ""
     if inner is not nest.innermost:
