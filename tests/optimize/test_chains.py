@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.optimize.fuse.line_buffers import set_apart
 from benchmarks.fusion import CHAINS
 from tests.effort import TRIES_ALL, some
 
@@ -27,7 +26,7 @@ def test_chains_leave_the_same_to_the_bit(name, threads):
     if (name, threads) == ("unsharp", 1):
         steps = [str(step) for step in fast.schedule.steps]
         assert 'fuse("j#1", "j#4", shift=38)' in steps, "four vectors of 8, two columns ahead, from 40 on"
-        assert steps[steps.index('fold("rows", 0, 3)') :][1:3] == ['pad("rows", 1, 32, 16)', 'unroll_jam("i#1", 3)']
+        assert steps[steps.index('fold("rows", 0, 3)') + 1] == 'unroll_jam("i#1", 3)'
     for shape in SHAPES:
         image = np.random.default_rng(7).random(shape, np.float32)
         wanted, found = np.full(shape, -1, np.float32), np.full(shape, -1, np.float32)
@@ -66,7 +65,6 @@ def test_stages_run_row_by_row_each_late_behind_the_one_before():
     assert 'fuse("i#1", "i#2", shift=1)' in steps
     assert 'fuse("i#1", "i#3", shift=2)' in steps
     assert 'fuse("j#1", "j#2", shift=38)' in steps, "along rows, too: four vectors of 8, a column ahead, from 40 on"
-    assert 'pad("first", 1, 32, 16)' in steps, "rows begin an odd number of cache lines apart"
     for shape in [*SHAPES, (7, 30), (12, 8)]:
         image = np.random.default_rng(3).random(shape, np.float32)
         wanted, found = np.full(shape, -1, np.float32), np.full(shape, -1, np.float32)
@@ -182,12 +180,3 @@ def test_a_loop_over_rows_that_runs_once_where_others_join_it_is_no_chain():
     f(*wanted)
     f.optimize("avx512", threads=1)(*found)
     np.testing.assert_array_equal(found, wanted)
-
-
-def test_rows_with_vectors_that_may_go_on_behind_them_stay_where_they_are():
-    s = af.Schedule(CHAINS["blur"].kernel)
-    set_apart(s, "rows")
-    assert [step.call.verb for step in s.steps] == ["pad"]
-    s = af.Schedule(CHAINS["blur"].kernel).vectorize("j", 4)
-    set_apart(s, "rows")
-    assert [step.call.verb for step in s.steps] == ["vectorize"]

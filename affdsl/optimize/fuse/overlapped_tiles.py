@@ -17,7 +17,6 @@ from affdsl.optimize.fuse.line_buffers import (
     made_for,
     rows_at_once,
     rows_on_vectors,
-    set_apart,
 )
 from affdsl.optimize.nests import names_in, roots_of, unfit_where_refused
 from affdsl.optimize.options import Options
@@ -63,7 +62,6 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         _fuse_alike(made, band, options)
         rows = rows_at_once(made, band, options)
         for array in arrays:
-            set_apart(made, array)
             made.privatize(array, band)
     what = f"each of which computes what it reads of {', '.join(arrays)}"
     said = f"it runs in bands of {options.choices.band_rows} rows, {what}" + f", {rows} rows at once" * (rows > 1)
