@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.optimize.fuse.overlapped_tiles import set_apart
 from benchmarks.fusion import CHAINS
 from tests.effort import TRIES_ALL, some
 
@@ -180,3 +181,12 @@ def test_a_loop_over_rows_that_runs_once_where_others_join_it_is_no_chain():
     f(*wanted)
     f.optimize("avx512", threads=1)(*found)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_rows_with_vectors_that_may_go_on_behind_them_stay_where_they_are():
+    s = af.Schedule(CHAINS["blur"].kernel)
+    set_apart(s, "rows")
+    assert [step.call.verb for step in s.steps] == ["pad"]
+    s = af.Schedule(CHAINS["blur"].kernel).vectorize("j", 4)
+    set_apart(s, "rows")
+    assert [step.call.verb for step in s.steps] == ["vectorize"]
