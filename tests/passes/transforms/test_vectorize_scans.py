@@ -4,7 +4,6 @@ Most tests take numbers of which no sum rounds, so that any order gives the same
 """
 
 import itertools
-import random
 
 import numpy as np
 import pytest
@@ -266,47 +265,6 @@ def test_vectors_that_are_carried_are_no_scans():
     made = free(f, 4)
     assert shuffles(made) == 0
     assert_same(f, made)
-
-
-class Sums:
-    """Writes a loop that carries a few numbers, most of them sums that something sees."""
-
-    def __init__(self, seed):
-        rng = random.Random(seed)
-        carried = [f"%c{k}" for k in range(rng.randint(1, 3))]
-        lines, values = ["%a = affine.load %A[%i] : memref<?xf64>"], ["%a", "%x", *carried]
-        yields = []
-        for c in carried:
-            now, kinds = c, rng.choice((["addf", "subf"], ["addf", "subf"], ["maximumf"], ["addf", "maximumf"]))
-            for _ in range(rng.randint(1, 2)):
-                both = [now, rng.choice(values)]
-                if rng.random() < 0.3:
-                    both.reverse()
-                lines.append(f"%v{len(lines)} = arith.{rng.choice(kinds)} {', '.join(both)} : f64")
-                now = f"%v{len(lines) - 1}"
-                if rng.random() < 0.5:
-                    values.append(now)
-            yields.append(now)
-            if rng.random() < 0.7:
-                lines.append(f"affine.store {rng.choice((c, now))}, %B[%i + {rng.randint(0, 1)}] : memref<?xf64>")
-        types = ", ".join(["f64"] * len(carried))
-        starts = ", ".join(f"{c} = %x" for c in carried)
-        self.text = "\n".join((
-            f"%r:{len(carried)} = affine.for %i = 0 to %n iter_args({starts}) -> ({types}) {{", *lines,
-            f"affine.yield {', '.join(yields)} : {types}", "}",
-            *(f"affine.store %r#{k}, %C[{k}] : memref<?xf64>" for k in range(len(carried))),
-        ))  # fmt: skip
-
-
-def test_many_of_them_have_scans():
-    taken = 0
-    for seed in range(60):
-        f = read(Sums(seed).text, ARGUMENTS)
-        try:
-            taken += shuffles(free(f, 4)) > 0
-        except af.IllegalTransform:
-            continue
-    assert taken >= 12
 
 
 def test_in_c():

@@ -1,7 +1,5 @@
 """Elements at a stride as vectors and shuffles: the same numbers, and no element that the loop does not touch."""
 
-import random
-
 import numpy as np
 import pytest
 
@@ -35,30 +33,6 @@ def wide(module, width, tail="scalar"):
 
 def counted(module, kind):
     return sum(isinstance(op, kind) for op in walk(module))
-
-
-def access(pick, k, name):
-    """An access of a flat array, of pairs, or of rows of three, at a stride that may be negative."""
-    stride = pick.choice((2, 2, 3, 3, 4, 5, -2, -3))
-    offset = pick.randrange(6)
-    if name == "P":
-        return f"%P[%i + {pick.randrange(2)}, {pick.randrange(3)}] : memref<?x3xf32>"
-    low = "" if stride > 0 else f" + symbol(%n) * {-stride}"
-    return f"%{name}[%i * {stride}{low} + {offset}] : memref<?xf32>"
-
-
-def body(seed):
-    """Loads, sums and stores at strides, in any order, that may meet one another."""
-    pick, lines, known = random.Random(seed), [], ["%x"]
-    for k in range(pick.randrange(3, 9)):
-        where = access(pick, k, pick.choice("ABP"))
-        if pick.random() < 0.55:
-            lines.append(f"%v{k} = affine.load {where}")
-            known.append(f"%v{k}")
-        else:
-            a, b = pick.choice(known[-3:]), pick.choice(known)
-            lines.append(f"%s{k} = arith.addf {a}, {b} : f32\naffine.store %s{k}, {where}")
-    return "\n".join(lines)
 
 
 ARGUMENTS = "%A: memref<?xf32>, %B: memref<?xf32>, %P: memref<?x3xf32>, %x: f32"
