@@ -27,7 +27,7 @@ from affdsl.lang.dtypes import DType
 from tests.harness.judges import copied, same_but_nan
 
 SYMBOLS = "B C H K M N W"
-PLACES = "says", "steps", "loops", "mlir", "c"
+PLACES = "says", "steps", "loops", "module", "mlir", "c"
 EXPECTED = re.compile(rf"""({"|".join(PLACES)}) (?:(no|\d+) )?(r?)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')(?:; |$)""")
 FEW = 3000
 """The interpreter runs the kernels as written where they touch so many elements, and their C where these are more."""
@@ -161,9 +161,13 @@ def expected(text: str) -> Expected:
 def missing(wanted: Expected, made: af.Kernel, s: af.Schedule) -> list[str]:
     """What is not as expected of a kernel and its schedule."""
     texts = {
-        "says": lambda: str(made.explain()), "steps": lambda: str(s), "mlir": made.mlir, "c": made.c,
+        "says": lambda: str(made.explain()),
+        "steps": lambda: str(s),
         "loops": lambda: "\n".join(f"{'  ' * row.depth}{row.text}" for row in s.loops()),
-    }  # fmt: skip
+        "module": lambda: str(made.module),
+        "mlir": made.mlir,
+        "c": made.c,
+    }
     found = []
     for where, times, is_pattern, text in wanted:
         shown = texts[where]()

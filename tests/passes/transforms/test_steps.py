@@ -34,7 +34,7 @@ def cases() -> Iterator[Any]:
                     yield pytest.param(program, *row.groups()[1:], id=f"{program.name}{row[3]}")
 
 
-@pytest.mark.parametrize(("program", "kind", "steps", "said"), cases())
+@pytest.mark.parametrize(("program", "kind", "steps", "said"), [*cases()])
 def test_steps(program: Program, kind: str | None, steps: str, said: str) -> None:
     s = af.Schedule(program.kernel, validate=kind == "checked")
     *first, last = re.split(r"(?<=\))(?=\.)", steps)

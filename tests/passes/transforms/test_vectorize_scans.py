@@ -13,6 +13,7 @@ from affdsl.ir.dialects import vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.passes.transforms.vectorize import vectorize
+from tests.harness.judges import alike
 from tests.passes.transforms.test_vectorize import iv, read
 
 ARGUMENTS = "%A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>, %n: index, %x: f64"
@@ -40,11 +41,8 @@ def free(f, width, tail="scalar"):
 
 def assert_same(f, made, numbers=tuple(range(-9, 10)), x=3.0):
     for n in (0, 1, 3, 4, 5, 8, 11, 23):
-        wanted, found = ([np.random.default_rng(n).choice(numbers, n + 3).astype(float) for _ in "abc"] for _ in "wf")
-        run(f, *wanted, n, x)
-        run(made, *found, n, x)
-        for a, b in zip(wanted, found, strict=True):
-            assert a.tobytes() == b.tobytes(), f"n = {n}\n{made}"
+        given = [np.random.default_rng(n).choice(numbers, n + 3).astype(float) for _ in "abc"]
+        assert alike([*given, n, x], f, made), f"n = {n}\n{made}"
 
 
 @pytest.mark.parametrize("kind", ["addf", "subf", "mulf"])
@@ -239,10 +237,7 @@ def test_narrow_floats(element):
     assert shuffles(made) == 2
     type = {"f16": np.float16, "f32": np.float32}[element]
     a = np.random.default_rng(0).integers(-9, 10, 23).astype(type)
-    wanted, found = np.zeros(23, type), np.zeros(23, type)
-    run(f, a, wanted, a, 23, type(1))
-    run(made, a, found, a, 23, type(1))
-    assert wanted.tobytes() == found.tobytes()
+    assert alike([a, np.zeros_like(a), a, 23, type(1)], f, made)
 
 
 def test_vectors_with_masks_have_none():

@@ -9,8 +9,9 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import some
+from tests.harness.judges import alike
+from tests.passes.transforms.lanes import wide
 from tests.three_ways import agree
 
 SIZES = (0, 1, 3, 4, 5, 8, 11, 17)
@@ -21,14 +22,6 @@ def loop(body, arguments, step=1):
     module = parse(text)
     verify(module)
     return module
-
-
-def wide(module, width, tail="scalar"):
-    function = module.functions[0]
-    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
-    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
-    verify(made)
-    return made
 
 
 def counted(module, kind):
@@ -62,10 +55,7 @@ def test_what_lies_together_is_loaded_together(text, loads, stores, masked):
     assert (counted(found, affine.VectorLoad), counted(found, affine.VectorStore)) == (loads, stores)
     assert counted(found, vector.MaskedLoad | vector.MaskedStore) == masked
     for n in SIZES:
-        a, b = given(n), given(n)
-        run(loop(PROGRAMS[text], ARGUMENTS).functions[0], *a)
-        run(found.functions[0], *b)
-        assert all(x.tobytes() == y.tobytes() for x, y in zip(a[:3], b[:3], strict=True))
+        assert alike(given(n), loop(PROGRAMS[text], ARGUMENTS).functions[0], found.functions[0])
 
 
 PROGRAMS = {
@@ -151,10 +141,7 @@ def test_what_was_just_stored_is_not_loaded(column, loads):
     found = wide(loop(text, ARGUMENTS), 4)
     assert counted(found, affine.Load) == loads
     for n in SIZES:
-        a, b = given(n), given(n)
-        run(loop(text, ARGUMENTS).functions[0], *a)
-        run(found.functions[0], *b)
-        assert all(x.tobytes() == y.tobytes() for x, y in zip(a[:3], b[:3], strict=True))
+        assert alike(given(n), loop(text, ARGUMENTS).functions[0], found.functions[0])
 
 
 def test_rows_of_unknown_length_are_loaded_one_by_one():
