@@ -1,10 +1,10 @@
 """Kernels in texts with rows above them: what is done to each, what must come out, and that it does what it did.
 
 `# ----- name` begins a kernel. Then come, in comments, the sizes for which it is called (`# sizes M N: 0 3, 9 1..5`),
-what its arrays hold where that matters (`# values whole`, `# values x: 0 to 9`, `# values hard`), and rows. What stands
-before the colon of a row only the tests of its folder know. Behind it is what is to be there, or not (`no`), or so many
-times, in some text, as in `mlir 2 "affine.for"; steps no ".tile("`; behind an r is a regular expression. A row goes on
-in lines that begin with three spaces. `so A` is short for what `# so, A = B` says in front of all kernels.
+what its arrays hold where that matters (`# values x: 0 to 9, y: 0 to 9 rising`, `# values whole`, `# values hard`), and
+rows. What stands before the colon of a row only the tests of its folder know. Behind it is what is to be there, or not
+(`no`), or so many times, in some text, as in `mlir 2 "affine.for"; steps no ".tile("`; behind an r is a regular
+expression. A row goes on in lines that begin with three spaces. `so A` is short for what `# so, A = B` says in front.
 """
 
 from __future__ import annotations
@@ -73,10 +73,16 @@ class Program:
                     found.append(sizes[parameter.name if symbol is None else symbol.hint])
         return found
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its arrays hold small whole numbers, of which no sum rounds."""
+        return self.values.endswith("whole")
+
     def _array(self, name: str, dtype: np.dtype[Any], shape: list[int], random: np.random.Generator) -> Any:
-        said = re.search(rf"\b{name}: (-?\d+) to (-?\d+)", self.values)
-        if said or self.values == "whole":
-            return random.integers(*map(int, said.groups()) if said else (-9, 9), shape).astype(dtype)
+        said = re.search(rf"\b{name}: (-?\d+) to (-?\d+)( rising)?", self.values)
+        if said or self.is_whole:
+            numbers = random.integers(*(map(int, said.groups()[:2]) if said else (-9, 9)), shape).astype(dtype)
+            return np.sort(numbers) if said and said[3] else numbers
         if dtype.kind == "c":
             return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
         if dtype.kind == "f":
@@ -104,7 +110,7 @@ class Program:
                 (self.kernel.interpret if is_small else self.kernel)(*wanted)
             made(*found)
             for name, a, b in zip((p.name for p in self.kernel.program.parameters), wanted, found, strict=True):
-                if not (same_but_nan(a, b) if exact or self.values == "whole" else _near(a, b)):
+                if not (same_but_nan(a, b) if exact or self.is_whole else _near(a, b)):
                     return f"{name} for {known} is {b}\ninstead of {a}"
         return ""
 

@@ -16,7 +16,7 @@ import pytest
 
 import affdsl as af
 from tests.effort import TRIES_ALL
-from tests.harness.rows import Program, expected, missing, programs
+from tests.harness.rows import SYMBOLS, Program, expected, missing, programs
 from tests.oracles import mlir_opt
 from tests.passes.transforms.steps import FILES
 
@@ -37,16 +37,17 @@ def cases() -> Iterator[Any]:
 @pytest.mark.parametrize(("program", "kind", "steps", "said"), [*cases()])
 def test_steps(program: Program, kind: str | None, steps: str, said: str) -> None:
     s = af.Schedule(program.kernel, validate=kind == "checked")
+    known = {"af": af, **dict(zip(SYMBOLS.split(), af.symbols(SYMBOLS), strict=True)), "s": s}
     *first, last = re.split(r"(?<=\))(?=\.)", steps)
-    exec(f"s{''.join(first)}", {"s": s})
+    exec(f"s{''.join(first)}", known)
     before = str(s.kernel())
     if kind == "refused":
         with pytest.raises((af.IllegalTransform, af.ScheduleError)) as refused:
-            exec(f"s{last}", {"s": s})
+            exec(f"s{last}", known)
         assert re.search(ast.literal_eval(said), str(refused.value), re.S)
         assert str(s.kernel()) == before
         return
-    exec(f"s{last}", {"s": s})
+    exec(f"s{last}", known)
     made = s.kernel()
     assert missing(expected(said), made, s) == []
     if kind == "checked":
