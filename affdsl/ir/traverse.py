@@ -232,6 +232,16 @@ def _replace(part: object, new: Mapping[Value, Term]) -> object:
             raise TypeError(f"neither a value nor an expression: {part!r}")
 
 
+def like(value: Value) -> Value:
+    """A new value with the type, the name and the place of one."""
+    return Value(value.type, value.hint, value.location)
+
+
+def likes(values: Iterable[Value]) -> tuple[Value, ...]:
+    """A new value for each of some."""
+    return tuple(map(like, values))
+
+
 def fresh(like: Value | None = None, hint: str = "") -> Value:
     """A new index value, called as `hint` says or as the value that it is like."""
     return Value(INDEX if like is None else like.type, hint or ("" if like is None else like.hint))
