@@ -37,6 +37,30 @@ def holders(op: Op) -> Iterator[Op]:
             waiting.extend([inner for inner in reversed(block) if roles(type(inner)).regions])
 
 
+def ways(op: Op, around: tuple[Op, ...] = ()) -> Iterator[tuple[Op, ...]]:
+    """The way to op and to everything inside, parents first: the operations around each one, from op on, and itself."""
+    way = (*around, op)
+    yield way
+    for block in op.blocks():
+        for inner in block:
+            yield from ways(inner, way)
+
+
+def way_to(op: Op, inner: Op) -> tuple[Op, ...]:
+    """The operations around one that stands inside of op, from op on, and itself."""
+    return next(way for way in ways(op) if way[-1] is inner)
+
+
+def outermost(op: Op, kinds: tuple[type[OpT], ...]) -> Iterator[OpT]:
+    """The operations of some classes inside of op that stand in no other of these there."""
+    for block in op.blocks():
+        for inner in block:
+            if isinstance(inner, kinds):
+                yield inner
+            else:
+                yield from outermost(inner, kinds)
+
+
 _gathered: WeakKeyDictionary[Op, dict[Callable[[Op], Iterable[object]], tuple[object, ...]]] = WeakKeyDictionary()
 """What was gathered in operations that hold blocks, as long as they live: they never change."""
 

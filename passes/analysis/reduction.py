@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.combining import COMBINERS, Chains
@@ -230,7 +231,7 @@ class Reductions:
     def _updates(self) -> Iterator[Update]:
         reads = {a.op: a for a in self.dependences.compared if a.kind == "read"}
         writes = {a.op: a for a in self.dependences.compared if a.kind == "write"}
-        for block in _blocks(self._function):
+        for block in (each for op in walk(self._function) for each in op.blocks()):
             loads: list[_Load] = []
             for op in block:
                 match op:
@@ -271,13 +272,6 @@ _Load = affine.Load | memref.Load | affine.VectorLoad | vector.Load
 _LOADS = (affine.Load, memref.Load, affine.VectorLoad, vector.Load)
 _STORES = (affine.Store, memref.Store, affine.VectorStore, vector.Store)
 _SCALAR = (affine.Load, memref.Load, affine.Store, memref.Store)
-
-
-def _blocks(op: Op) -> Iterator[Block]:
-    for block in op.blocks():
-        yield block
-        for inner in block:
-            yield from _blocks(inner)
 
 
 def _same_element(load: Access, store: Access) -> bool:
