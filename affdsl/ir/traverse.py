@@ -98,6 +98,12 @@ def affine_exprs(op: Op) -> Iterator[Affine]:
                 left += several
 
 
+def subscripts(op: Op) -> tuple[Affine, ...]:
+    """The subscripts of an access, whether they are affine expressions or values."""
+    index: tuple[Affine, ...] | None = getattr(op, "index", None)
+    return tuple(map(Affine.of, getattr(op, "indices"))) if index is None else index  # noqa: B009
+
+
 def operands_first(root: T, operands: Callable[[T], Iterable[T]]) -> list[T]:
     """A value, or an operation, behind all that it is computed from, as `operands` says, each once.
 

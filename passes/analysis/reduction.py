@@ -12,7 +12,7 @@ from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import ComplexType
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.combining import COMBINERS, Chains
@@ -279,7 +279,7 @@ def _same_element(load: Access, store: Access) -> bool:
     first, second = load.op, store.op
     assert isinstance(first, _LOADS)
     assert isinstance(second, _STORES)
-    if first.memref is second.memref and _operands(first) == _operands(second):
+    if first.memref is second.memref and subscripts(first) == subscripts(second):
         return first.result.type == second.value.type
     if not isinstance(first, _SCALAR) or not isinstance(second, _SCALAR) or load.index is None or store.index is None:
         return False
@@ -294,9 +294,3 @@ def _same_element(load: Access, store: Access) -> bool:
             return remembered(("same element", load.relation, store.relation), equal)
     except UnknownError:
         return False
-
-
-def _operands(op: Op) -> tuple[object, ...]:
-    """What says where an access lies."""
-    assert isinstance(op, _LOADS + _STORES)
-    return op.indices if isinstance(op, memref.Load | memref.Store | vector.Load | vector.Store) else op.index
