@@ -12,7 +12,7 @@ from affdsl.family import Family, Parameters
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import Form, OpenParameter, Parameter
 from affdsl.lang.dtypes import DType, index
-from affdsl.lang.packed import Packed, PackedModule, packed, packed_module, unpacked, unpacked_module
+from affdsl.lang.packed import Packed, packed, packed_module, unpacked, unpacked_module
 from affdsl.lang.trace import Program
 
 Names = tuple[str, str, str, str | None]
@@ -62,7 +62,7 @@ def unpickled_family(
 
 
 @lru_cache(maxsize=512)
-def unpickled(names: Names, data: Packed, made: PackedModule | None) -> Kernel:
+def unpickled(names: Names, data: Packed, made: str | None) -> Kernel:
     """The kernel that a pickle holds by value; one pickle after the other gives the same, compiled once."""
 
     written = Kernel(_function(names), {}, program=unpacked(data))

@@ -7,15 +7,17 @@ iterations has a number of its own, and one loop combines these in the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import nan
 
 from affdsl.ir import semantics
+from affdsl.ir.attributes import Attributes
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.location import Location
 from affdsl.ir.numeric import quiet
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import like, likes, walk
 from affdsl.ir.types import I1, INDEX, FloatType, MemRefType, ScalarType
 from affdsl.ir.verifier.types import reduction
 
@@ -72,44 +74,75 @@ def in_parts(band: affine.Parallel) -> tuple[Op, ...]:
         loops.append((band.ivs[0], (Affine.of(first),), (*band.upper[0], first + row), step))
     loops += zip(band.ivs[1:], band.lower[1:], band.upper[1:], band.steps[1:], strict=True)
 
-    constants = [neutral(kind, _like(result)) for kind, result in zip(band.reductions, band.results, strict=True)]
+    constants = [neutral(kind, like(result)) for kind, result in zip(band.reductions, band.results, strict=True)]
     inits = tuple(constant.result for constant in constants)
     last = band.body[-1]
     assert isinstance(last, affine.Yield), "the body of a reduction ends with affine.yield"
-    own = tuple(map(_like, band.results))
+    own = likes(band.results)
     combined, totals = _combined(band.reductions, own, last.values)
     body: Block = (*band.body[:-1], *combined, affine.Yield(totals, location=at))
     for k, (iv, lower, upper, by) in reversed([*enumerate(loops)]):
-        results, around = tuple(map(_like, band.results)), tuple(map(_like, band.results))
+        results, around = likes(band.results), likes(band.results)
         loop = affine.For(iv, lower, upper, body, by, around if k else inits, own, results, location=at)
         body, own = (loop, affine.Yield(results, location=at)), around
-    arrays = [
-        Value(MemRefType((PARTS,), result.type), f"{result.hint or hint}_parts".lstrip("_"), at)  # type: ignore[arg-type]
-        for result in band.results
-    ]
-    stores = tuple(
-        affine.Store(value, array, (Affine.of(part),), location=at)
-        for value, array in zip(results, arrays, strict=True)
-    )
-    zero, end = (Affine(),), (Affine.of(PARTS),)
-    shared = affine.Parallel((part,), (zero,), (end,), (1,), (loop, *stores), location=at, attributes=band.attributes)
+    arrays = arrays_of_parts(band.results, hint, at)
+    stores = stores_of_part(results, arrays, part, at)
+    shared = over_parts(part, (loop, *stores), at, band.attributes)
 
-    each, carried = Value(INDEX, part.hint, part.location), tuple(map(_like, band.results))
-    loads = tuple(affine.Load(_like(r), a, (Affine.of(each),), location=at) for r, a in zip(own, arrays, strict=True))
-    combined, totals = _combined(band.reductions, carried, [load.result for load in loads])
-    body = (*loads, *combined, affine.Yield(totals, location=at))
-    total = affine.For(each, zero, end, body, 1, inits, carried, band.results, location=at)
+    def combine(left: Sequence[Value], right: Sequence[Value]) -> tuple[Block, tuple[Value, ...]]:
+        return _combined(band.reductions, left, right)
+
+    total = one_of_parts(like(part), arrays, combine, inits, likes(band.results), band.results, at)
     return (*constants, *(memref.Alloca(array, location=at) for array in arrays), shared, total)
+
+
+def arrays_of_parts(values: Sequence[Value], hint: str, at: Location | None) -> list[Value]:
+    """For each of some numbers an array with such a number for each part."""
+    found = []
+    for value in values:
+        assert isinstance(value.type, ScalarType), "who asks has seen to it that numbers are combined"
+        found.append(Value(MemRefType((PARTS,), value.type), f"{value.hint or hint}_parts".lstrip("_"), at))
+    return found
+
+
+def stores_of_part(values: Sequence[Value], arrays: Sequence[Value], part: Value, at: Location | None) -> Block:
+    """What a part has, stored into arrays."""
+    pairs = zip(values, arrays, strict=True)
+    return tuple(affine.Store(value, array, (Affine.of(part),), location=at) for value, array in pairs)
+
+
+def loads_of_part(values: Sequence[Value], arrays: Sequence[Value], part: Value, at: Location | None) -> Block:
+    """What a part has, loaded from arrays as values that are like some."""
+    pairs = zip(values, arrays, strict=True)
+    return tuple(affine.Load(like(value), array, (Affine.of(part),), location=at) for value, array in pairs)
+
+
+def over_parts(part: Value, body: Block, at: Location | None, attributes: Attributes) -> affine.Parallel:
+    """The band in which all parts run."""
+    bounds = ((Affine(),),), ((Affine.of(PARTS),),), (1,)
+    return affine.Parallel((part,), *bounds, body, location=at, attributes=attributes)
+
+
+def one_of_parts(
+    part: Value,
+    arrays: Sequence[Value],
+    combine: Callable[[Sequence[Value], Sequence[Value]], tuple[Block, tuple[Value, ...]]],
+    inits: tuple[Value, ...],
+    carried: tuple[Value, ...],
+    results: tuple[Value, ...],
+    at: Location | None,
+) -> affine.For:
+    """The loop that combines what it carries with what arrays have of each part, one after the other."""
+    loads = loads_of_part(carried, arrays, part, at)
+    combined, totals = combine(carried, [value for load in loads for value in load.defines()])
+    body = (*loads, *combined, affine.Yield(totals, location=at))
+    return affine.For(part, (Affine(),), (Affine.of(PARTS),), body, 1, inits, carried, results, location=at)
 
 
 def _combined(kinds: Sequence[str], left: Sequence[Value], right: Sequence[Value]) -> tuple[Block, tuple[Value, ...]]:
     """What combines numbers by pairs, and what these come to."""
     made = tuple(
-        arith.Binary(_like(a), COMBINING[kind], a, b, location=a.location)
+        arith.Binary(like(a), COMBINING[kind], a, b, location=a.location)
         for kind, a, b in zip(kinds, left, right, strict=True)
     )
     return made, tuple(op.result for op in made)
-
-
-def _like(value: Value) -> Value:
-    return Value(value.type, value.hint, value.location)

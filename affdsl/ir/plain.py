@@ -34,7 +34,9 @@ _MODULES: tuple[ModuleType, ...] = (
 )  # fmt: skip
 
 
-def plain(op: Op, known: Sequence[object] = (), files: Mapping[str, str] | None = None) -> list[Node]:
+def plain(
+    op: Op, known: Sequence[object] = (), files: Mapping[str, str] | None = None, beside: Sequence[object] = ()
+) -> list[Node]:
     """An operation, with all that it holds, as plain data.
 
     Parameters
@@ -43,6 +45,8 @@ def plain(op: Op, known: Sequence[object] = (), files: Mapping[str, str] | None 
         Values and operations that whoever reads it has: they stand for themselves. No other value is older.
     files
         What files of locations are called instead; all of them, where it is given.
+    beside
+        What else of its values is kept: then a tuple comes back, the operation first.
 
     Raises
     ------
@@ -57,7 +61,7 @@ def plain(op: Op, known: Sequence[object] = (), files: Mapping[str, str] | None 
         if value.id <= latest or type(value) is not Value:
             raise ValueError(f"a value of its own that is older than those that are known: {value!r}")
         made.of_object[id(value)] = made.node("Value", (value.type, value.hint, value.location), is_shared=False)
-    made.put(op)
+    made.put((op, *beside) if beside else op)
     return made.nodes
 
 

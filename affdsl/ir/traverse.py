@@ -37,6 +37,30 @@ def holders(op: Op) -> Iterator[Op]:
             waiting.extend([inner for inner in reversed(block) if roles(type(inner)).regions])
 
 
+def ways(op: Op, around: tuple[Op, ...] = ()) -> Iterator[tuple[Op, ...]]:
+    """The way to op and to everything inside, parents first: the operations around each one, from op on, and itself."""
+    way = (*around, op)
+    yield way
+    for block in op.blocks():
+        for inner in block:
+            yield from ways(inner, way)
+
+
+def way_to(op: Op, inner: Op) -> tuple[Op, ...]:
+    """The operations around one that stands inside of op, from op on, and itself."""
+    return next(way for way in ways(op) if way[-1] is inner)
+
+
+def outermost(op: Op, kinds: tuple[type[OpT], ...]) -> Iterator[OpT]:
+    """The operations of some classes inside of op that stand in no other of these there."""
+    for block in op.blocks():
+        for inner in block:
+            if isinstance(inner, kinds):
+                yield inner
+            else:
+                yield from outermost(inner, kinds)
+
+
 _gathered: WeakKeyDictionary[Op, dict[Callable[[Op], Iterable[object]], tuple[object, ...]]] = WeakKeyDictionary()
 """What was gathered in operations that hold blocks, as long as they live: they never change."""
 
@@ -72,6 +96,12 @@ def affine_exprs(op: Op) -> Iterator[Affine]:
                 yield expr
             case tuple() as several:
                 left += several
+
+
+def subscripts(op: Op) -> tuple[Affine, ...]:
+    """The subscripts of an access, whether they are affine expressions or values."""
+    index: tuple[Affine, ...] | None = getattr(op, "index", None)
+    return tuple(map(Affine.of, getattr(op, "indices"))) if index is None else index  # noqa: B009
 
 
 def operands_first(root: T, operands: Callable[[T], Iterable[T]]) -> list[T]:
@@ -230,6 +260,16 @@ def _replace(part: object, new: Mapping[Value, Term]) -> object:
             return items if any(a is not b for a, b in zip(items, part, strict=True)) else part
         case _:
             raise TypeError(f"neither a value nor an expression: {part!r}")
+
+
+def like(value: Value) -> Value:
+    """A new value with the type, the name and the place of one."""
+    return Value(value.type, value.hint, value.location)
+
+
+def likes(values: Iterable[Value]) -> tuple[Value, ...]:
+    """A new value for each of some."""
+    return tuple(map(like, values))
 
 
 def fresh(like: Value | None = None, hint: str = "") -> Value:

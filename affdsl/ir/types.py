@@ -106,6 +106,11 @@ class VectorType(FrozenValue):
         return f"vector<{''.join(sizes)}{self.element}>"
 
 
+def same_shape(type: Type, element: ScalarType) -> Type:
+    """A type with another one for its numbers."""
+    return VectorType(type.shape, element, type.scalable) if isinstance(type, VectorType) else element
+
+
 class StridedLayout(FrozenValue):
     """Element (i, j, ...) lies at offset + i * strides[0] + j * strides[1] + ...; None is known only at run time."""
 

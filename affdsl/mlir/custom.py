@@ -10,7 +10,7 @@ from affdsl.frozen import Frozen
 from affdsl.ir.attributes import Attribute, DenseArrayAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.opaque_types import shaped, truth_text
-from affdsl.ir.types import I1, I32, INDEX, ComplexType, MemRefType, OpaqueType, Type, VectorType
+from affdsl.ir.types import I1, I32, INDEX, ComplexType, MemRefType, OpaqueType, Type, VectorType, same_shape
 from affdsl.ir.verifier.types import truth
 from affdsl.mlir.attributes import AttributeReader
 from affdsl.mlir.enumerations import PROPERTIES
@@ -61,7 +61,7 @@ def _rule(rule: str | Callable[[Any], tuple[Type, ...]], compiled: _Compiled) ->
     *what, other = rule.split()
     match what:
         case ["i1", "like"]:
-            return lambda found, count: (_truth_like(compiled.types(found, other, 1)[0]),) * count
+            return lambda found, count: (same_shape(compiled.types(found, other, 1)[0], I1),) * count
         case ["i1", "each"]:
             return lambda found, count: (I1,) * len(found.fields.get(other, ()))
         case ["element"]:
@@ -76,10 +76,6 @@ def _rule(rule: str | Callable[[Any], tuple[Type, ...]], compiled: _Compiled) ->
 
 
 _TYPES: Mapping[str, Type] = {"index": INDEX, "i1": I1, "i32": I32}
-
-
-def _truth_like(type: Type) -> Type:
-    return VectorType(type.shape, I1, type.scalable) if isinstance(type, VectorType) else I1
 
 
 def _truth(type: Type) -> Type:

@@ -9,7 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.traverse import holders, walk
+from affdsl.ir.traverse import walk, ways
 from affdsl.lang.source import problem
 from affdsl.passes.legality.proposals import Proposal, Request, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -158,9 +158,4 @@ def _place(at: Place, loop: Op) -> str:
 
 def _around(function: Op, loop: Op) -> tuple[Op, ...]:
     """The operations around a loop, but for the function, outermost first."""
-    for inner in (each for block in function.blocks() for each in block):
-        if inner is loop:
-            return ()
-        if any(each is loop for each in holders(inner)):
-            return (inner, *_around(inner, loop))
-    return ()
+    return next((way[1:-1] for way in ways(function) if way[-1] is loop), ())

@@ -20,7 +20,6 @@ from affdsl.passes.legality.proposals import Request, Step
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.settle import Fate, settled
 from affdsl.passes.transforms.share import shared
-from affdsl.passes.transforms.stored_vectors import kept
 from affdsl.schedule.alone import alone, path_to, restored
 from affdsl.schedule.loops import counters
 
@@ -140,7 +139,7 @@ def _made(request: Request, called: str) -> tuple[Func, Mapping[Value, Fate]]:
     after = AFTER.get(request.step.verb, _PLAIN)
     made = done(request, called)
     if after.copies:
-        made = kept(shared(made, request.function, request.module), request.function, request.module)
+        made = shared(made, request.function, request.module)
     if not after.settles:
         return made, {}
     found = settled(made, request.function)

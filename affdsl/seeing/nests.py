@@ -13,7 +13,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import clone, map_blocks, walk, with_fields
+from affdsl.ir.traverse import clone, map_blocks, walk, ways, with_fields
 from affdsl.lang.source import problem
 from affdsl.seeing.loop_names import UNNAMED, chosen, counters, names_of, plain
 
@@ -104,7 +104,8 @@ def _way_to(entry: func.Func, name: str) -> tuple[Op, ...]:
     """The loop of that name with those around it, outermost first. Raises ProgramError as `nests_of`."""
     names = names_of(entry)
     wanted = chosen(name, names, entry.symbol)
-    way = next(_loops_to(entry.body, next(iv for iv, each in names.items() if each == wanted)))
+    iv = next(iv for iv, each in names.items() if each == wanted)
+    way = next(tuple(op for op in way if isinstance(op, TIMED)) for way in ways(entry) if iv in counters(way[-1]))
     for op in way:
         if not isinstance(op, affine.For | scf.For):
             shown = ", ".join(names[iv] for iv in counters(op)) or UNNAMED
@@ -114,15 +115,6 @@ def _way_to(entry: func.Func, name: str) -> tuple[Op, ...]:
                 "ask for a loop outside of it, or leave inside= out",
             )
     return way
-
-
-def _loops_to(block: Block, iv: Value) -> Iterator[tuple[Op, ...]]:
-    for op in block:
-        own = (op,) if isinstance(op, TIMED) else ()
-        if iv in counters(op):
-            yield own
-        for inner in op.blocks():
-            yield from ((*own, *way) for way in _loops_to(inner, iv))
 
 
 class _Inside(FrozenValue):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from affdsl.codegen.aot.conditions import conditions, place
 from affdsl.codegen.aot.shipped import ShippedKernel
@@ -121,20 +121,25 @@ def _test(constraint: Constraint, names: NumberNames) -> str:
 
 def python(expr: Affine, names: NumberNames) -> str:
     """An expression as Python that computes it."""
-    parts = [_term(atom, factor, names) for atom, factor in expr.terms]
-    parts += [str(expr.constant)] if expr.constant or not parts else []
-    return " + ".join(parts).replace("+ -", "- ")
+    return computed(expr, names.of).replace("+ -", "- ")
 
 
-def _term(atom: Atom, factor: int, names: NumberNames) -> str:
-    match atom:
-        case Value():
-            text = names.of(atom)
-        case Product(factors):
-            text = " * ".join(_term(f, 1, names) for f in factors)
-        case FloorDiv(dividend, divisor):
-            text = f"quotient({python(dividend, names)}, {python(Affine.of(divisor), names)})"
-    return text if factor == 1 else f"{factor} * {text}"
+def computed(expr: Affine, of: Callable[[Value], str], suffix: str = "") -> str:
+    """What computes an expression, with `quotient` for what is rounded down, and a suffix at each number."""
+
+    def term(atom: Atom, factor: int) -> str:
+        match atom:
+            case Value():
+                text = of(atom)
+            case Product(factors):
+                text = " * ".join(term(f, 1) for f in factors)
+            case FloorDiv(dividend, divisor):
+                text = f"quotient({computed(dividend, of, suffix)}, {computed(Affine.of(divisor), of, suffix)})"
+        return text if factor == 1 else f"{factor}{suffix} * {text}"
+
+    parts = [term(atom, factor) for atom, factor in expr.terms]
+    parts += [f"{expr.constant}{suffix}"] if expr.constant or not parts else []
+    return " + ".join(parts)
 
 
 def _tuple(parts: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from affdsl.codegen.c.unit import Unit
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import subscripts
 from affdsl.ir.types import ComplexType, FloatType, NumberType
 
 
@@ -22,7 +23,7 @@ def load(c: Context, op: affine.Load | memref.Load) -> None:
     """The value of an element."""
     buffer = c.buffers[op.memref]
     kind = element(buffer.type)
-    lvalue = element_at(c, op, op.memref, _index(op))
+    lvalue = element_at(c, op, op.memref, subscripts(op))
     c.lines.read(buffer.name)
     c.values.define(op.result, tables.load_element(kind, lvalue, c.unit, unsigned=buffer.unsigned))
 
@@ -32,7 +33,7 @@ def store(c: Context, op: affine.Store | memref.Store) -> None:
     buffer = c.buffers[op.memref]
     kind = element(buffer.type)
     value = c.values.of(op.value)
-    target = element_at(c, op, op.memref, _index(op))
+    target = element_at(c, op, op.memref, subscripts(op))
     c.writes(buffer)
     stored = tables.store(kind, value, c.unit, unsigned=buffer.unsigned)
     if assign(c, target.text, value, kind, stored, unsigned=buffer.unsigned):
@@ -127,9 +128,3 @@ def _compound(target: str, value: Code, kind: NumberType, *, unsigned: bool) -> 
     if unsigned and bits:
         other = tables.store(kind, other, Unit(), unsigned=True)
     return f"{target} {operator}= {other};"
-
-
-def _index(op: affine.Load | memref.Load | affine.Store | memref.Store) -> tuple[Affine, ...]:
-    if isinstance(op, affine.Load | affine.Store):
-        return op.index
-    return tuple(Affine.of(v) for v in op.indices)

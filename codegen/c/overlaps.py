@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Term, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import outermost, walk
 
-_LOOPS = (affine.For, affine.Parallel, scf.For, scf.Parallel)
+_LOOPS: tuple[type[_Loop], ...] = (affine.For, affine.Parallel, scf.For, scf.Parallel)
 SHORT = 64
 """Loops of fewer iterations are not counted: gcc may make straight code of them."""
 _Loop = affine.For | affine.Parallel | scf.For | scf.Parallel
@@ -47,18 +47,8 @@ def overwrites(loop: affine.For | scf.For) -> bool:
 
 def _is_one_nest(op: Op) -> bool:
     """Whether each loop inside holds one long loop at most: elsewhere gcc makes vectors of innermost loops only."""
-    long = [inner for inner in _right_inside(op) if (span := _span(inner)) is None or span >= SHORT]
-    return len(long) < 2 and all(map(_is_one_nest, _right_inside(op)))
-
-
-def _right_inside(op: Op) -> Iterator[_Loop]:
-    """The loops inside of an operation with no other ones around them there."""
-    for block in op.blocks():
-        for inner in block:
-            if isinstance(inner, _LOOPS):
-                yield inner
-            else:
-                yield from _right_inside(inner)
+    long = [inner for inner in outermost(op, _LOOPS) if (span := _span(inner)) is None or span >= SHORT]
+    return len(long) < 2 and all(map(_is_one_nest, outermost(op, _LOOPS)))
 
 
 def _only_stored(

@@ -146,7 +146,7 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     ),
     "restrict_on_threads": Quirk(
         "slow", "restrict is forgotten in parallel loops: what was stored is loaded again behind another store",
-        "copies of a body hand on the vectors that they store", "passes/transforms/stored_vectors.py", 63,
+        "copies of a body hand on the vectors that they store", "passes/transforms/share.py", 63,
         gcc=(11, 16), clang=(14, 22),
     ),
     "vectors_read_again": Quirk(

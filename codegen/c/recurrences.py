@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType, Type
 
 _Element = tuple[Value, tuple[object, ...]]
@@ -110,11 +110,9 @@ def _still(ops: list[Op], made: set[Value]) -> Iterator[tuple[Op, _Element]]:
         if isinstance(op, _ACCESSES) and made.isdisjoint(_says(op)):
             element = op.value if isinstance(op, _STORES) else op.result
             if isinstance(element.type, IntegerType | IndexType):
-                yield op, (op.memref, tuple(op.index if isinstance(op, affine.Load | affine.Store) else op.indices))
+                yield op, (op.memref, subscripts(op))
 
 
 def _says(op: affine.Load | affine.Store | memref.Load | memref.Store) -> set[Value]:
     """The values that say which element an access touches."""
-    if isinstance(op, affine.Load | affine.Store):
-        return {op.memref, *(v for e in op.index for v in e.values())}
-    return {op.memref, *op.indices}
+    return {op.memref, *(v for e in subscripts(op) for v in e.values())}

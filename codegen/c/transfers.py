@@ -15,6 +15,7 @@ from affdsl.codegen.c.view_checks import count_of
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import subscripts
 from affdsl.ir.types import ComplexType, MemRefType
 
 
@@ -108,7 +109,7 @@ def prefetch(c: Context, op: affine.Prefetch | memref.Prefetch) -> None:
     """Ask for what is accessed soon."""
     if not op.is_data:
         return
-    index = op.index if isinstance(op, affine.Prefetch) else tuple(map(Affine.of, op.indices))
+    index = subscripts(op)
     check_divisors(c, op, index)
     buffer = c.buffers[op.memref]
     c.lines.read(buffer.name)
@@ -122,7 +123,7 @@ def atomic_rmw(c: Context, op: memref.AtomicRMW) -> None:
     buffer = c.buffers[op.memref]
     kind = element(buffer.type)
     value = c.values.stable(op.value)
-    target = element_at(c, op, op.memref, tuple(map(Affine.of, op.indices)))
+    target = element_at(c, op, op.memref, subscripts(op))
     c.lines.read(buffer.name)
     c.writes(buffer)
     name = c.lines.without_value(op.result.hint, "old", value_type(op.result.type))

@@ -8,12 +8,12 @@ from typing import Literal
 from affdsl.errors import UnsupportedError
 from affdsl.ir.applied import Applied, meaning
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith
+from affdsl.ir.emitter import Emitter
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.integers import wrap
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell, tree_of
-from affdsl.ir.types import I1, INDEX, Type
+from affdsl.ir.types import I1, INDEX
 from affdsl.ir.written import Tree
 from affdsl.passes.simplify.ranges import Range, RangeOf, between, point, range_of
 
@@ -39,7 +39,7 @@ def written(op: Op, name: str) -> Applied:
     return Applied(tuple(tree_of(e, names.__getitem__) for e in exprs), values, (), equalities or None)
 
 
-class Arithmetic:
+class Arithmetic(Emitter):
     """Collects the operations that compute affine expressions, in `ops`.
 
     `of` says where values lie; nothing is asked of it but that it is right. What is computed for a tree has the
@@ -47,9 +47,8 @@ class Arithmetic:
     """
 
     def __init__(self, of: RangeOf, location: Location | None = None) -> None:
-        self.ops: list[Op] = []
+        super().__init__(location)
         self._of = of
-        self._location = location
         self._known: dict[Value, Range] = {}
 
     # What is asked for
@@ -57,7 +56,7 @@ class Arithmetic:
     def number(self, number: int) -> Value:
         """A constant, of which the lower 64 bits count."""
         held = wrap(number, 64)
-        result = self._emit(arith.Constant(Value(INDEX), held))
+        result = self.constant(held, INDEX)
         self._known[result] = point(held)
         return result
 
@@ -69,9 +68,9 @@ class Arithmetic:
             case str():
                 return values[tree]
             case ("+", left, right):
-                return self._binary("addi", self.value(left, values), self.value(right, values))
+                return self.binary("addi", self.value(left, values), self.value(right, values))
             case ("*", left, right):
-                return self._binary("muli", self.value(left, values), self.value(right, values))
+                return self.binary("muli", self.value(left, values), self.value(right, values))
             case (operator, left, right):
                 dividend = _meaning(left, values)
                 if isinstance(right, int) and (right > MOST or not self._fits(dividend)):
@@ -97,23 +96,23 @@ class Arithmetic:
         flat = self._flat(expr)
         match flat.terms:
             case ((Value() as v, 1),) if flat.constant > 0:
-                low = self._binary("minsi", v, self.number(MOST - flat.constant))
-                return self._binary("addi", low, self.number(flat.constant))
+                low = self.binary("minsi", v, self.number(MOST - flat.constant))
+                return self.binary("addi", low, self.number(flat.constant))
             case ((Value() as v, 1),):
-                high = self._binary("maxsi", v, self.number(LEAST - flat.constant))
-                return self._binary("addi", high, self.number(flat.constant))
+                high = self.binary("maxsi", v, self.number(LEAST - flat.constant))
+                return self.binary("addi", high, self.number(flat.constant))
         result = self._collapsed(flat)
         for above, end in ((True, MOST), (False, LEAST)):
             beyond = self._beyond(flat, end, above)
             if beyond is not None:
-                result = self._select(beyond, self.number(end), result)
+                result = self.select(beyond, self.number(end), result)
         return result
 
     def extreme(self, kind: Literal["minsi", "maxsi"], trees: Sequence[Tree], values: Mapping[str, Value]) -> Value:
         """The smallest or largest of what trees stand for."""
         result, *others = [self.clamped(tree, values) for tree in trees]
         for other in others:
-            result = self._binary(kind, result, other)
+            result = self.binary(kind, result, other)
         return result
 
     def holds(self, condition: Applied) -> Value:
@@ -122,29 +121,25 @@ class Arithmetic:
         result: Value | None = None
         for tree, equality in zip(condition.trees, condition.equalities or (), strict=True):
             one = self._holds(tree, equality, condition.values, zero)
-            result = one if result is None else self._binary("andi", result, one)
-        return self._emit(arith.Constant(Value(I1), True)) if result is None else result
+            result = one if result is None else self.binary("andi", result, one)
+        return self.constant(True, I1) if result is None else result
 
     def remainder(self, dividend: Value, divisor: Value, zero: Value) -> Value:
         """dividend mod divisor, the divisor positive."""
-        rest = self._binary("remsi", dividend, divisor)
-        negative = self._compare("slt", rest, zero)
-        return self._select(negative, self._binary("addi", rest, divisor), rest)
-
-    def binary(self, kind: str, left: Value, right: Value) -> Value:
-        """left <kind> right"""
-        return self._binary(kind, left, right)
+        rest = self.binary("remsi", dividend, divisor)
+        negative = self.compare("slt", rest, zero)
+        return self.select(negative, self.binary("addi", rest, divisor), rest)
 
     # Constraints
 
     def _holds(self, tree: Tree, equality: bool, values: Mapping[str, Value], zero: Value) -> Value:
         expr = _meaning(tree, values)
         if self._fits(expr):
-            return self._compare("eq" if equality else "sge", self.value(tree, values), zero)
+            return self.compare("eq" if equality else "sge", self.value(tree, values), zero)
         where = range_of(expr, self._range)
         if (where.low is not None and where.low > 0) or (where.high is not None and where.high < 0):
             certain = not equality and where.low is not None and where.low > 0
-            return self._emit(arith.Constant(Value(I1), certain))
+            return self.constant(certain, I1)
         flat = self._flat(expr)
         if len(flat.terms) == 1:
             return self._one_holds(flat, equality)
@@ -155,12 +150,12 @@ class Arithmetic:
             sides += [(left, "sgt", right - k - 1), (left + k + 1, "sgt", right)]
         for a, predicate, b in sides:
             if self._fits(a) and self._fits(b):
-                return self._compare(predicate, self._collapsed(a), self._collapsed(b))
+                return self.compare(predicate, self._collapsed(a), self._collapsed(b))
         upper, _ = self._upper(flat)
         if not equality:
-            return self._compare("sge", upper, zero)
-        small = self._compare("eq", upper, zero)
-        return self._binary("andi", small, self._compare("eq", self._collapsed(flat), zero))
+            return self.compare("sge", upper, zero)
+        small = self.compare("eq", upper, zero)
+        return self.binary("andi", small, self.compare("eq", self._collapsed(flat), zero))
 
     def _one_holds(self, flat: Affine, equality: bool) -> Value:
         """Whether c * v + k is at least zero, or equals zero."""
@@ -168,11 +163,11 @@ class Arithmetic:
         assert isinstance(v, Value), "a flat expression is a sum of multiples of values"
         if equality:
             if flat.constant % c:
-                return self._emit(arith.Constant(Value(I1), False))
-            return self._compare("eq", v, self.number(-flat.constant // c))
+                return self.constant(False, I1)
+            return self.compare("eq", v, self.number(-flat.constant // c))
         if c > 0:
-            return self._compare("sge", v, self.number(-(flat.constant // c)))
-        return self._compare("sle", v, self.number(flat.constant // -c))
+            return self.compare("sge", v, self.number(-(flat.constant // c)))
+        return self.compare("sle", v, self.number(flat.constant // -c))
 
     def _beyond(self, flat: Affine, end: int, above: bool) -> Value | None:
         """Whether flat lies above an end of the 64-bit range, or below it; None if it never does."""
@@ -181,9 +176,9 @@ class Arithmetic:
                 # c * v + k > end, or < end: v lies beyond the last number for which that is not so
                 last = (end - flat.constant) // c if above == (c > 0) else -((flat.constant - end) // c)
                 predicate = "sgt" if above == (c > 0) else "slt"
-                return self._compare(predicate, v, self.number(last)) if LEAST <= last <= MOST else None
+                return self.compare(predicate, v, self.number(last)) if LEAST <= last <= MOST else None
         upper, divisor = self._upper(flat)
-        return self._compare("sgt" if above else "slt", upper, self.number(end // divisor))
+        return self.compare("sgt" if above else "slt", upper, self.number(end // divisor))
 
     # Division
 
@@ -197,20 +192,20 @@ class Arithmetic:
         match operator:
             case "floordiv":
                 zero, ones = self.number(0), self.number(-1)
-                negative = self._compare("slt", dividend, zero)
-                mirrored = self._binary("subi", ones, dividend)
-                quotient = self._binary("divsi", self._select(negative, mirrored, dividend), divisor)
-                return self._select(negative, self._binary("subi", ones, quotient), quotient)
+                negative = self.compare("slt", dividend, zero)
+                mirrored = self.binary("subi", ones, dividend)
+                quotient = self.binary("divsi", self.select(negative, mirrored, dividend), divisor)
+                return self.select(negative, self.binary("subi", ones, quotient), quotient)
             case "ceildiv":  # rounding towards zero rounds up what is not positive
                 zero, one = self.number(0), self.number(1)
-                low = self._compare("sle", dividend, zero)
-                before = self._binary("subi", dividend, one)
-                quotient = self._binary("divsi", self._select(low, dividend, before), divisor)
-                return self._select(low, quotient, self._binary("addi", quotient, one))
+                low = self.compare("sle", dividend, zero)
+                before = self.binary("subi", dividend, one)
+                quotient = self.binary("divsi", self.select(low, dividend, before), divisor)
+                return self.select(low, quotient, self.binary("addi", quotient, one))
             case _:
-                rest = self._binary("remsi", dividend, divisor)
-                negative = self._compare("slt", rest, self.number(0))
-                return self._select(negative, self._binary("addi", rest, divisor), rest)
+                rest = self.binary("remsi", dividend, divisor)
+                negative = self.compare("slt", rest, self.number(0))
+                return self.select(negative, self.binary("addi", rest, divisor), rest)
 
     # Numbers that may not fit: sums of values that do
 
@@ -272,7 +267,7 @@ class Arithmetic:
         """dividend - quotient * divisor, the remainder."""
         if self._known[quotient].value == 0:
             return dividend
-        result = self._binary("subi", dividend, self._binary("muli", quotient, self.number(divisor)))
+        result = self.binary("subi", dividend, self.binary("muli", quotient, self.number(divisor)))
         self._known[result] = between(0, divisor - 1)
         return result
 
@@ -281,9 +276,9 @@ class Arithmetic:
         if where.value is not None:
             return self.number(where.value // divisor)
         if divisor > MOST:
-            result = self._binary("shrsi", dividend, self.number(63))  # -1 or 0
+            result = self.binary("shrsi", dividend, self.number(63))  # -1 or 0
         elif where.low is not None and where.low >= 0:
-            result = self._binary("divsi", dividend, self.number(divisor))
+            result = self.binary("divsi", dividend, self.number(divisor))
         else:
             result = self._quotient("floordiv", dividend, self.number(divisor))
         self._known[result] = where.floordiv(divisor)
@@ -295,7 +290,7 @@ class Arithmetic:
             return value
         by = self._divisor(divisor, {})
         natural = where.low is not None and where.low >= 0
-        result = self._binary("remsi", value, by) if natural else self._quotient("mod", value, by)
+        result = self.binary("remsi", value, by) if natural else self._quotient("mod", value, by)
         self._known[result] = between(0, divisor - 1)
         return result
 
@@ -318,12 +313,12 @@ class Arithmetic:
         result: Value | None = None
         for atom, c in flat.terms:
             assert isinstance(atom, Value), "a flat expression is a sum of multiples of values"
-            term = atom if c == 1 else self._binary("muli", atom, self.number(c))
-            result = term if result is None else self._binary("addi", result, term)
+            term = atom if c == 1 else self.binary("muli", atom, self.number(c))
+            result = term if result is None else self.binary("addi", result, term)
         if result is None:
             return self.number(flat.constant)
         if flat.constant:
-            result = self._binary("addi", result, self.number(flat.constant))
+            result = self.binary("addi", result, self.number(flat.constant))
         where = range_of(flat, self._range)
         if self._is_machine(where):
             self._known[result] = where
@@ -341,24 +336,6 @@ class Arithmetic:
     def _range(self, value: Value) -> Range:
         known = self._known.get(value)
         return MACHINE.both(self._of(value)) if known is None else known
-
-    def _binary(self, kind: str, left: Value, right: Value) -> Value:
-        return self._emit(arith.Binary(Value(left.type), kind, left, right))
-
-    def _compare(self, predicate: str, left: Value, right: Value) -> Value:
-        return self._emit(arith.Compare(Value(I1), "cmpi", predicate, left, right))
-
-    def _select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
-        return self._emit(arith.Select(Value(if_true.type), condition, if_true, if_false))
-
-    def constant(self, type: Type, number: int | float | bool) -> Value:
-        """A constant of any scalar type."""
-        return self._emit(arith.Constant(Value(type), number))
-
-    def _emit(self, op: arith.Constant | arith.Binary | arith.Compare | arith.Select) -> Value:
-        object.__setattr__(op, "location", self._location)  # nobody else holds it yet
-        self.ops.append(op)
-        return op.result
 
 
 def _residues(flat: Affine, divisor: int) -> list[tuple[Value, int, int]]:

@@ -110,7 +110,8 @@ def canonical(map: Applied, facts: Facts) -> Applied:
     """map with each operand once, unused ones left out, constants written in, and symbols where a value may be one."""
     if not map.dims and not map.symbols:
         return map
-    map = _demoted(_promoted(map, facts), facts)
+    map = _as_others(map, "d", [facts.is_symbol(v) for v in map.dims])
+    map = _as_others(map, "s", [not facts.is_symbol(v) and facts.is_dim(v) for v in map.symbols])
     used = {p for t in map.trees for p in written.positions(t)}
     names: dict[str, Tree] = {}
     dims: dict[Value, str] = {}
@@ -129,35 +130,19 @@ def canonical(map: Applied, facts: Facts) -> Applied:
     return Applied(trees, tuple(dims), tuple(symbols), map.equalities)
 
 
-def _promoted(map: Applied, facts: Facts) -> Applied:
-    """Dimensions that are valid symbols become symbols, behind the others."""
-    promoted = [facts.is_symbol(v) for v in map.dims]
-    if not any(promoted):
+def _as_others(map: Applied, letter: str, moved: Sequence[bool]) -> Applied:
+    """Some of the dimensions ("d") as symbols, or of the symbols ("s") as dimensions, behind the others."""
+    if not any(moved):
         return map
-    dims: list[Value] = []
-    symbols = list(map.symbols)
+    is_of_dims, left = letter == "d", list[Value]()
+    values, others = (map.dims, [*map.symbols]) if is_of_dims else (map.symbols, [*map.dims])
     names: dict[str, str] = {}
-    for position, value in enumerate(map.dims):
-        group, letter = (symbols, "s") if promoted[position] else (dims, "d")
-        names[f"d{position}"] = f"{letter}{len(group)}"
+    for position, (value, goes) in enumerate(zip(values, moved, strict=True)):
+        group, to = (others, "s" if is_of_dims else "d") if goes else (left, letter)
+        names[f"{letter}{position}"] = f"{to}{len(group)}"
         group.append(value)
     trees = tuple([written.replace(t, lambda p: names.get(p, p)) for t in map.trees])
-    return Applied(trees, tuple(dims), tuple(symbols), map.equalities)
-
-
-def _demoted(map: Applied, facts: Facts) -> Applied:
-    """Symbols that may stand as dimensions only become dimensions, behind the others."""
-    demoted = [not facts.is_symbol(v) and facts.is_dim(v) for v in map.symbols]
-    if not any(demoted):
-        return map
-    dims = list(map.dims)
-    symbols: list[Value] = []
-    names: dict[str, str] = {}
-    for position, value in enumerate(map.symbols):
-        group, letter = (dims, "d") if demoted[position] else (symbols, "s")
-        names[f"s{position}"] = f"{letter}{len(group)}"
-        group.append(value)
-    trees = tuple([written.replace(t, lambda p: names.get(p, p)) for t in map.trees])
+    dims, symbols = (left, others) if is_of_dims else (others, left)
     return Applied(trees, tuple(dims), tuple(symbols), map.equalities)
 
 

@@ -16,7 +16,7 @@ from affdsl.ir.debugging import printed
 from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import MemRefType, Type, VectorType
 from affdsl.passes.analysis.callee import MOST_TOUCHES, Callee, Touch
 from affdsl.passes.analysis.dimensions import Dimensions, dimensions_of
@@ -253,31 +253,23 @@ class Accesses:
         if op.memory is UNTOUCHED:  # as it is of most
             return
         match op:
-            case affine.Load():
-                yield self._element(op, "read", op.memref, op.index, domain)
-            case affine.Store():
-                yield self._element(op, "write", op.memref, op.index, domain)
-            case memref.Load():
-                yield self._element(op, "read", op.memref, _exprs(op.indices), domain)
-            case memref.Store():
-                yield self._element(op, "write", op.memref, _exprs(op.indices), domain)
+            case affine.Load() | memref.Load():
+                yield self._element(op, "read", op.memref, subscripts(op), domain)
+            case affine.Store() | memref.Store():
+                yield self._element(op, "write", op.memref, subscripts(op), domain)
             case memref.AtomicRMW():
-                yield self._element(op, "read", op.memref, _exprs(op.indices), domain)
-                yield self._element(op, "write", op.memref, _exprs(op.indices), domain)
-            case affine.VectorLoad():
-                yield self._lanes(op, "read", op.memref, op.index, op.result.type, domain)
-            case affine.VectorStore():
-                yield self._lanes(op, "write", op.memref, op.index, op.value.type, domain)
-            case vector.Load():
-                yield self._lanes(op, "read", op.memref, _exprs(op.indices), op.result.type, domain)
-            case vector.Store():
-                yield self._lanes(op, "write", op.memref, _exprs(op.indices), op.value.type, domain)
+                yield self._element(op, "read", op.memref, subscripts(op), domain)
+                yield self._element(op, "write", op.memref, subscripts(op), domain)
+            case affine.VectorLoad() | vector.Load():
+                yield self._lanes(op, "read", op.memref, subscripts(op), op.result.type, domain)
+            case affine.VectorStore() | vector.Store():
+                yield self._lanes(op, "write", op.memref, subscripts(op), op.value.type, domain)
             case vector.MaskedLoad() | vector.ExpandLoad():
                 masked = domain.lacking("which lanes its mask leaves out is not known")
-                yield self._lanes(op, "read", op.memref, _exprs(op.indices), op.result.type, masked)
+                yield self._lanes(op, "read", op.memref, subscripts(op), op.result.type, masked)
             case vector.MaskedStore() | vector.CompressStore():
                 masked = domain.lacking("which lanes its mask leaves out is not known")
-                yield self._lanes(op, "write", op.memref, _exprs(op.indices), op.value.type, masked)
+                yield self._lanes(op, "write", op.memref, subscripts(op), op.value.type, masked)
             case vector.TransferRead():
                 yield self._transfer(op, "read", op.result.type, domain)
             case vector.TransferWrite():
@@ -342,7 +334,7 @@ class Accesses:
             return self._anywhere(op, kind, self.storage.buffer(op.memref), domain)
         if op.mask:
             domain = domain.lacking("which lanes its mask leaves out is not known")
-        exprs, domain = self.scope.exprs(_exprs(op.indices), domain)
+        exprs, domain = self.scope.exprs(subscripts(op), domain)
         moved = list(exprs)
         axes = [next(iter(e.values()), None) for e in op.map.results]
         names = op.map.apply(range(op.map.dims)) if not op.map.symbols else ()

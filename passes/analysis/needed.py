@@ -19,6 +19,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import ways
 from affdsl.passes.analysis.effects import is_pure, may_do_anything
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, work_inside
 from affdsl.passes.analysis.nodes import ivs_of
@@ -85,9 +86,9 @@ class _Needed:
         self.numbers: dict[Hashable, int] = {}
         self.written: dict[Value, list[tuple[Op, ...]]] = {}
         self.differing: dict[tuple[tuple[int, ...], frozenset[Value]], int | None] = {}
-        for loops, op in _with_loops(self.nest, ()):
-            for array in _written(op):
-                self.written.setdefault(self.of.base(array, self.arrays), []).append(loops)
+        for way in ways(self.nest):
+            for array in _written(way[-1]):
+                self.written.setdefault(self.of.base(array, self.arrays), []).append(way[:-1])
 
     def block(self, block: Block, at: _Place) -> None:
         """What is in a block."""
@@ -200,14 +201,6 @@ def _in_common(some: Sequence[Op], others: Sequence[Op]) -> int:
     return next(
         (k for k, (a, b) in enumerate(zip(some, others, strict=False)) if a is not b), min(len(some), len(others))
     )
-
-
-def _with_loops(op: Op, around: tuple[Op, ...]) -> Iterator[tuple[tuple[Op, ...], Op]]:
-    """All operations inside of one, with those around each."""
-    yield around, op
-    for block in op.blocks():
-        for inner in block:
-            yield from _with_loops(inner, (*around, op))
 
 
 def _written(op: Op) -> Iterator[Value]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
+from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import ComplexType
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.combining import COMBINERS, Chains
@@ -230,7 +231,7 @@ class Reductions:
     def _updates(self) -> Iterator[Update]:
         reads = {a.op: a for a in self.dependences.compared if a.kind == "read"}
         writes = {a.op: a for a in self.dependences.compared if a.kind == "write"}
-        for block in _blocks(self._function):
+        for block in (each for op in walk(self._function) for each in op.blocks()):
             loads: list[_Load] = []
             for op in block:
                 match op:
@@ -273,19 +274,12 @@ _STORES = (affine.Store, memref.Store, affine.VectorStore, vector.Store)
 _SCALAR = (affine.Load, memref.Load, affine.Store, memref.Store)
 
 
-def _blocks(op: Op) -> Iterator[Block]:
-    for block in op.blocks():
-        yield block
-        for inner in block:
-            yield from _blocks(inner)
-
-
 def _same_element(load: Access, store: Access) -> bool:
     """Whether a load and a store of one block certainly touch the same element, or the same lanes in one order."""
     first, second = load.op, store.op
     assert isinstance(first, _LOADS)
     assert isinstance(second, _STORES)
-    if first.memref is second.memref and _operands(first) == _operands(second):
+    if first.memref is second.memref and subscripts(first) == subscripts(second):
         return first.result.type == second.value.type
     if not isinstance(first, _SCALAR) or not isinstance(second, _SCALAR) or load.index is None or store.index is None:
         return False
@@ -300,9 +294,3 @@ def _same_element(load: Access, store: Access) -> bool:
             return remembered(("same element", load.relation, store.relation), equal)
     except UnknownError:
         return False
-
-
-def _operands(op: Op) -> tuple[object, ...]:
-    """What says where an access lies."""
-    assert isinstance(op, _LOADS + _STORES)
-    return op.indices if isinstance(op, memref.Load | memref.Store | vector.Load | vector.Store) else op.index

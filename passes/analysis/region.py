@@ -13,7 +13,7 @@ from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import UnrankedMemRefType
 from affdsl.passes.analysis.access import Access, Accesses
-from affdsl.passes.analysis.boxes import BUDGET, NO_BOX, Bound, Box, Size, answer, box_of, sides_of, size_of, width_of
+from affdsl.passes.analysis.boxes import BUDGET, NO_BOX, Bound, Box, box_of, sides_of
 from affdsl.passes.analysis.dependence import AnalysisWarning, described
 from affdsl.passes.analysis.dimensions import Dimensions
 from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, merged, set_of, spending
@@ -54,16 +54,6 @@ class Region(Frozen):
     hidden: int = 0
     """How many dimensions there are more than the buffer has."""
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether all elements of `may` are certainly touched."""
-        return not self.unknown
-
-    @cached_property
-    def is_empty(self) -> bool:
-        """Whether certainly nothing is touched."""
-        return answer(self._name, lambda: bool(self.may.is_empty())) is True
-
     @cached_property
     def box(self) -> Box:
         """The smallest box around the elements that may be touched of one array."""
@@ -79,62 +69,6 @@ class Region(Frozen):
         lower, upper = sides_of(self.may, self.params, self.ivs, self._name)
         return lower[self.buffer.loops :], upper[self.buffer.loops :]
 
-    @cached_property
-    def size(self) -> Size:
-        """How many elements are touched in one iteration of the loops of `ivs`: the most, over all of them.
-
-        Where the region is not exact, only how many they are at most is known.
-        """
-        if isinstance(self.buffer.type, UnrankedMemRefType):
-            return Size(None, None)
-        found = size_of(self.may, self._name)
-        return found if self.is_exact else Size(None, found.at_most)
-
-    @property
-    def bytes(self) -> Size:
-        """The size in bytes, of the elements alone; an i1 counts as a byte, and an index as eight."""
-        return self.size.times(width_of(self.buffer.type.element))
-
-    @property
-    def box_bytes(self) -> int | None:
-        """How many bytes a buffer needs that has the extents of the box; None where they have no constant limit."""
-        volume, width = self.box.volume, width_of(self.buffer.type.element)
-        return None if volume is None or width is None else volume * width
-
-    @property
-    def has_holes(self) -> bool:
-        """Whether the box may have elements that are not touched."""
-        return not (self.is_exact and self.box.is_full)
-
-    def covers(self, other: Region) -> bool:
-        """Whether in every iteration all that the other region may touch is certainly touched by this one.
-
-        False where that is not proved. Raises ValueError for regions of other buffers or other loops.
-        """
-        self._compare(other)
-        return answer(self._name, lambda: bool(other.may.is_subset(self.must))) is True
-
-    def union(self, other: Region) -> Region:
-        """The elements that one of two regions touches. Raises ValueError as `covers`."""
-        self._compare(other)
-        try:
-            with spending(BUDGET):
-                may = merged(self.may.union(other.may))
-                must = merged(self.must.union(other.must))
-        except UnknownError:
-            may, must = self.may.union(other.may), self.must.union(other.must)
-        kind = self.kind if self.kind == other.kind else "access"
-        params = tuple(dict.fromkeys((*self.params, *other.params)))
-        unknown = tuple(dict.fromkeys((*self.unknown, *other.unknown)))
-        return Region(self.buffer, kind, self.ivs, params, may, must, unknown, self.hidden)
-
-    def _compare(self, other: Region) -> None:
-        if self.buffer is not other.buffer:
-            raise ValueError(f"a region of {self.buffer.name} cannot be compared with one of {other.buffer.name}")
-        if self.ivs != other.ivs:
-            raise ValueError(f"a region for each {_listed(self.ivs)} cannot be compared with one for each "
-                             f"{_listed(other.ivs)}: ask for both at one depth")  # fmt: skip
-
     @property
     def _name(self) -> str:
         what = {"read": "what is read of", "write": "what is written to", "access": "what is touched of"}[self.kind]
@@ -142,48 +76,6 @@ class Region(Frozen):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.buffer.name} {named(self.may, [v.hint for v in self.ivs], (), self.params)}"
-
-
-def regions(of: Accesses, root: Op | None = None, depth: int | None = None) -> tuple[Region, ...]:
-    """The regions of each buffer that is read, or written, in an operation and its blocks, or in the whole function.
-
-    They are functions of the `depth` outermost induction variables, by default all those around the operation.
-
-    Raises ValueError where some access in it has fewer loops around, or other ones.
-
-    >>> from affdsl.mlir.readers import parse
-    >>> module = parse('''
-    ... func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
-    ...   affine.for %i = 0 to %n {
-    ...     affine.for %j = 0 to 4 { affine.store %x, %A[%i * 8 + %j] : memref<?xf32> }
-    ...   }
-    ...   return
-    ... }''')
-    >>> of = Accesses(module.functions[0])
-    >>> region, = regions(of, depth=1)
-    >>> print(region)
-    write A [n] -> { [i] -> [m0] : 0 <= i < n and 8i <= m0 <= 3 + 8i }
-    >>> region.box.extents, region.has_holes, region.bytes.exact
-    ((4,), False, 16)
-    >>> print(region.box)
-    [i * 8, i * 8 + 4)
-    """
-    if depth is None:
-        depth = 0 if root is None or root is of.function else len(of.domains[root].ivs)
-    grouped: dict[tuple[Buffer, str], list[Access]] = {}
-    for access in of.all if root is None else of.inside(root):
-        if not isinstance(access.op, memref.Dealloc):  # nothing reads or writes an array by freeing it
-            grouped.setdefault((access.buffer, access.kind), []).append(access)
-    return tuple(region_of(of, group, depth) for group in grouped.values())
-
-
-def footprints(of: Accesses, root: Op | None = None, depth: int | None = None) -> tuple[Region, ...]:
-    """As `regions`, with what is read and what is written of a buffer in one region."""
-    found: dict[Buffer, Region] = {}
-    for region in regions(of, root, depth):
-        other = found.get(region.buffer)
-        found[region.buffer] = region if other is None else other.union(region)
-    return tuple(found.values())
 
 
 def extents(of: Accesses, root: Op) -> dict[Buffer, tuple[int | None, ...]]:
@@ -208,6 +100,21 @@ def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:
     """The region of some accesses, at least one, of one buffer.
 
     Raises ValueError where they are of several buffers, or have not the same `depth` loops around them.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''
+    ... func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
+    ...   affine.for %i = 0 to %n {
+    ...     affine.for %j = 0 to 4 { affine.store %x, %A[%i * 8 + %j] : memref<?xf32> }
+    ...   }
+    ...   return
+    ... }''')
+    >>> of = Accesses(module.functions[0])
+    >>> region = region_of(of, of.all, 1)
+    >>> print(region)
+    write A [n] -> { [i] -> [m0] : 0 <= i < n and 8i <= m0 <= 3 + 8i }
+    >>> print(region.box, region.box.extents)
+    [i * 8, i * 8 + 4) (4,)
     """
     group = tuple(map(of.by_dimensions, accesses))
     _check(group, depth)
@@ -289,7 +196,3 @@ def _whole(dimensions: Dimensions, loops: int) -> tuple[Set, tuple[Value, ...]]:
             within.append(Constraint(size - 1 - position))
     sizes = tuple(dict.fromkeys(v for c in within for v in c.values() if v not in dims))
     return set_of(within, dims, sizes), sizes
-
-
-def _listed(ivs: tuple[Value, ...]) -> str:
-    return f"({', '.join(f'%{iv.hint}' for iv in ivs)})"

@@ -18,6 +18,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import subscripts
 from affdsl.ir.types import MemRefType, VectorType
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, Numbers, Range, UncountedError, one
@@ -372,25 +373,21 @@ def accesses_of(op: Op) -> Iterator[tuple[str, Value, Sequence[Affine], int | No
     """What an operation accesses: how, which array, from which index on, how many elements in a row, whether those
     outside of the row are left out, and whether it is certainly all of them. None for a number is any elements."""
     match op:
-        case affine.Load() | affine.VectorLoad():
-            yield "read", op.memref, op.index, *_reach(op.result), False, True
-        case affine.Store() | affine.VectorStore():
-            yield "write", op.memref, op.index, *_reach(op.value), False, True
-        case memref.Load() | vector.Load():
-            yield "read", op.memref, tuple(map(Affine.of, op.indices)), *_reach(op.result), False, True
-        case memref.Store() | vector.Store():
-            yield "write", op.memref, tuple(map(Affine.of, op.indices)), *_reach(op.value), False, True
+        case affine.Load() | affine.VectorLoad() | memref.Load() | vector.Load():
+            yield "read", op.memref, subscripts(op), *_reach(op.result), False, True
+        case affine.Store() | affine.VectorStore() | memref.Store() | vector.Store():
+            yield "write", op.memref, subscripts(op), *_reach(op.value), False, True
         case memref.AtomicRMW():
-            yield "read", op.memref, tuple(map(Affine.of, op.indices)), 1, False, True
-            yield "write", op.memref, tuple(map(Affine.of, op.indices)), 1, False, True
+            yield "read", op.memref, subscripts(op), 1, False, True
+            yield "write", op.memref, subscripts(op), 1, False, True
         case vector.TransferRead() if _is_a_row(op):
-            yield "read", op.memref, tuple(map(Affine.of, op.indices)), *_reach(op.result), True, not op.mask
+            yield "read", op.memref, subscripts(op), *_reach(op.result), True, not op.mask
         case vector.TransferWrite() if _is_a_row(op):
-            yield "write", op.memref, tuple(map(Affine.of, op.indices)), *_reach(op.value), True, not op.mask
+            yield "write", op.memref, subscripts(op), *_reach(op.value), True, not op.mask
         case vector.MaskedLoad():
-            yield "read", op.memref, tuple(map(Affine.of, op.indices)), *_reach(op.result), True, False
+            yield "read", op.memref, subscripts(op), *_reach(op.result), True, False
         case vector.MaskedStore():
-            yield "write", op.memref, tuple(map(Affine.of, op.indices)), *_reach(op.value), True, False
+            yield "write", op.memref, subscripts(op), *_reach(op.value), True, False
         case vector.TransferRead() | vector.Gather() | vector.ExpandLoad():
             yield "read", op.memref, (), None, False, False
         case vector.TransferWrite() | vector.Scatter() | vector.CompressStore():

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Module
-from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import definitions, rewrite, users, with_fields
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import definitions, rewrite, subscripts, users, with_fields
 from affdsl.ir.verifier.positions import Positions
 from affdsl.passes.affine.positions import are_valid, computed, positions_of
 from affdsl.passes.analysis.views import below
@@ -58,7 +58,7 @@ def _folded_plain(
     op: memref.Load | memref.Store, makers: Mapping[Value, Op], positions: Positions
 ) -> Iterable[Op] | None:
     """A plain access to what lies below the views of its buffer, after the operations that compute its indices."""
-    buffer, index = op.memref, tuple(map(Affine.of, op.indices))
+    buffer, index = op.memref, subscripts(op)
     while (found := below(makers.get(buffer), index)) is not None:
         buffer, index = found
     if buffer is op.memref:

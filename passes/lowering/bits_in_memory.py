@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.emitter import Emitter
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.traverse import OpT, rewrite
-from affdsl.ir.types import I1, INDEX, IntegerType, MemRefType, ScalarType, VectorType
-from affdsl.passes.lowering.strided_vectors import values_of
+from affdsl.ir.types import I1, INDEX, IntegerType, MemRefType, VectorType, same_shape
+from affdsl.passes.lowering.strided_vectors import indices_of
+
+_Load: TypeAlias = affine.VectorLoad | vector.Load | vector.MaskedLoad
+_Store: TypeAlias = affine.VectorStore | vector.Store | vector.MaskedStore
 
 
 def bits_in_memory(root: OpT) -> OpT:
@@ -39,22 +44,10 @@ def bits_in_memory(root: OpT) -> OpT:
     """  # noqa: E501
 
     def rule(op: Op) -> Sequence[Op] | None:
-        match op:
-            case affine.VectorLoad() | vector.Load() if (type := _packed(op.result, op.memref)) is not None:
-                return tuple(_gathered(op, type))
-            case affine.VectorStore() | vector.Store() if (type := _packed(op.value, op.memref)) is not None:
-                return tuple(_scattered(op, type))
-            case vector.MaskedLoad() if (type := _packed(op.result, op.memref)) is not None:
-                steps = vector.Step(Value(_lanes_of(type, INDEX)), location=op.location)
-                return steps, vector.Gather(
-                    op.result, op.memref, op.indices, steps.result, op.mask, op.pass_thru, location=op.location
-                )
-            case vector.MaskedStore() if (type := _packed(op.value, op.memref)) is not None:
-                steps = vector.Step(Value(_lanes_of(type, INDEX)), location=op.location)
-                return steps, vector.Scatter(
-                    op.memref, op.indices, steps.result, op.mask, op.value, location=op.location
-                )
-        return None
+        if not isinstance(op, _Load | _Store):
+            return None
+        type = _packed(op.value if isinstance(op, _Store) else op.result, op.memref)
+        return None if type is None else _by_lanes(op, type)
 
     return rewrite(root, rule)
 
@@ -71,30 +64,20 @@ def _packed(lanes: Value, buffer: Value) -> VectorType | None:
     return type if is_row else None
 
 
-def _gathered(op: affine.VectorLoad | vector.Load, type: VectorType) -> Iterator[Op]:
-    indices, made = _indices(op)
-    steps, mask, others = (Value(_lanes_of(type, each)) for each in (INDEX, I1, type.element))
-    yield from (*made, vector.Step(steps, location=op.location))
-    yield arith.Constant(mask, True, location=op.location)
-    yield arith.Constant(others, False if type.element == I1 else 0, location=op.location)
-    yield vector.Gather(op.result, op.memref, indices, steps, mask, others, location=op.location)
-
-
-def _scattered(op: affine.VectorStore | vector.Store, type: VectorType) -> Iterator[Op]:
-    indices, made = _indices(op)
-    steps, mask = (Value(_lanes_of(type, each)) for each in (INDEX, I1))
-    yield from (*made, vector.Step(steps, location=op.location))
-    yield arith.Constant(mask, True, location=op.location)
-    yield vector.Scatter(op.memref, indices, steps, mask, op.value, location=op.location)
-
-
-def _indices(
-    op: affine.VectorLoad | affine.VectorStore | vector.Load | vector.Store,
-) -> tuple[tuple[Value, ...], list[Op]]:
-    if isinstance(op, vector.Load | vector.Store):
-        return op.indices, []
-    return values_of(op.index, op.location)
-
-
-def _lanes_of(type: VectorType, element: ScalarType) -> VectorType:
-    return VectorType(type.shape, element)
+def _by_lanes(op: _Load | _Store, type: VectorType) -> Sequence[Op]:
+    made = Emitter(op.location)
+    indices = indices_of(op, made)
+    steps = made.made(vector.Step, same_shape(type, INDEX))
+    mask = (
+        op.mask if isinstance(op, vector.MaskedLoad | vector.MaskedStore) else made.constant(True, same_shape(type, I1))
+    )
+    if isinstance(op, _Store):
+        made.emit(vector.Scatter(op.memref, indices, steps, mask, op.value))
+    else:
+        others = (
+            op.pass_thru
+            if isinstance(op, vector.MaskedLoad)
+            else made.constant(False if type.element == I1 else 0, type)
+        )
+        made.emit(vector.Gather(op.result, op.memref, indices, steps, mask, others))
+    return made.ops

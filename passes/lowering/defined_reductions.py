@@ -7,10 +7,11 @@ from math import copysign, inf
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.emitter import Emitter
 from affdsl.ir.expr import Value
 from affdsl.ir.parts import in_parts
 from affdsl.ir.traverse import OpT, definitions, rewrite, users, walk, with_fields
-from affdsl.ir.types import I1, I32, FloatType, IntegerType, VectorType
+from affdsl.ir.types import I1, I32, FloatType, IntegerType
 
 _EXTREMES = {"maxnumf": ("maximumf", -inf), "minnumf": ("minimumf", inf)}
 """Extremes of which MLIR leaves open which of two zeros they are; those that it does not, and their neutral number."""
@@ -57,7 +58,7 @@ def defined_reductions(root: OpT) -> OpT:
                 start = arith.Constant(Value(op.result.type), -0.0, location=op.location)
                 return start, with_fields(op, acc=(start.result,))
             case vector.Reduction(combine=kind) if kind in _EXTREMES:
-                return tuple(_extreme(op))
+                return _extreme(op)
         return None
 
     return rewrite(root, rule)
@@ -104,48 +105,35 @@ def _watched(op: affine.Parallel, sums: Sequence[int]) -> Iterator[Op]:
     """A band that tells of some sums whether they are of nothing but -0.0, and the sums that they are then."""
     *body, end = op.body
     assert isinstance(end, affine.Yield), "the body of a reduction ends with affine.yield"
-    results, seen, chosen = list(op.results), list[Value](), list[Op]()
-    tests: list[Value] = []
+    results, seen, tests = list(op.results), list[Value](), list[Value]()
+    inside, chosen = Emitter(op.location, body), Emitter(op.location)
     for k in sums:
         type = op.results[k].type
         assert isinstance(type, FloatType), "an addf adds floats"
         results[k] = Value(type)
-        bits = Value(IntegerType(type.width))
-        body.append(arith.Cast(bits, "bitcast", end.values[k], location=op.location))
-        sign = arith.Constant(Value(bits.type), -1 << type.width - 1, location=op.location)
-        test = arith.Compare(Value(I1), "cmpi", "eq", bits, sign.result, location=op.location)
-        flag = arith.Cast(Value(I32), "extui", test.result, location=op.location)
-        body += [sign, test, flag]
-        tests.append(flag.result)
+        bits = inside.cast("bitcast", end.values[k], IntegerType(type.width))
+        test = inside.compare("eq", bits, inside.constant(-1 << type.width - 1, bits.type))
+        tests.append(inside.cast("extui", test, I32))
         seen.append(Value(I32))
-        none, all_are = arith.Constant(Value(I32), 0, location=op.location), Value(I1)
-        zero = arith.Constant(Value(type), -0.0, location=op.location)
-        chosen += [
-            none,
-            arith.Compare(all_are, "cmpi", "ne", seen[-1], none.result, location=op.location),
-            zero,
-            arith.Select(op.results[k], all_are, zero.result, results[k], location=op.location),
-        ]
+        all_are = chosen.compare("ne", seen[-1], chosen.constant(0, I32))
+        zero = chosen.constant(-0.0, type)
+        chosen.emit(arith.Select(op.results[k], all_are, zero, results[k]))
     body.append(with_fields(end, values=(*end.values, *tests)))
     reductions = (*op.reductions, *["andi"] * len(sums))
     yield with_fields(op, body=tuple(body), reductions=reductions, results=(*results, *seen))
-    yield from chosen
+    yield from chosen.ops
 
 
-def _extreme(op: vector.Reduction) -> Iterator[Op]:
+def _extreme(op: vector.Reduction) -> tuple[Op, ...]:
     """The extreme of those lanes that are numbers; NaN where none is."""
     kind, neutral = _EXTREMES[op.combine]
     lanes, type = op.source.type, op.result.type
-    assert isinstance(lanes, VectorType), "a vector is reduced"
-    is_nan, none = Value(VectorType(lanes.shape, I1, lanes.scalable)), Value(lanes)
-    numbers, found, all_are, first = Value(lanes), Value(type), Value(I1), Value(type)
-    yield arith.Compare(is_nan, "cmpf", "uno", op.source, op.source, location=op.location)
-    yield arith.Constant(none, neutral, location=op.location)
-    yield arith.Select(numbers, is_nan, none, op.source, location=op.location)
-    yield vector.Reduction(found, kind, numbers, location=op.location)
-    yield vector.Reduction(all_are, "and", is_nan, location=op.location)
-    yield vector.Extract(first, op.source, (), (0,), location=op.location)
-    extreme = Value(type) if op.acc else op.result
-    yield arith.Select(extreme, all_are, first, found, location=op.location)
+    made = Emitter(op.location)
+    is_nan = made.compare("uno", op.source, op.source)
+    numbers = made.select(is_nan, made.constant(neutral, lanes), op.source)
+    found = made.made(vector.Reduction, type, kind, numbers)
+    all_are = made.made(vector.Reduction, I1, "and", is_nan)
+    extreme = made.select(all_are, made.made(vector.Extract, type, op.source, (), (0,)), found)
     for start in op.acc:
-        yield arith.Binary(op.result, op.combine, start, extreme, location=op.location)
+        extreme = made.binary(op.combine, start, extreme)
+    return made.giving(extreme, op.result)

@@ -79,22 +79,23 @@ def _as_floats(op: arith.Binary) -> tuple[Op, ...]:
     assert isinstance(type, VectorType)
     assert isinstance(type.element, IntegerType)
     format, is_unsigned = _FORMATS[type.element.width], _KINDS[op.kind]
-    m = Maker(VectorType(type.shape, format.type), format, op.location)
-    zero, one = m.constant(type, 0), m.constant(type, 1)
+    floats = VectorType(type.shape, format.type)
+    m = Maker(floats, format, op.location)
+    zero, one = m.constant(0, type), m.constant(1, type)
     by_zero = m.equals(b, zero)
     no_float = by_zero
     if not is_unsigned:
-        by_minus_one = m.equals(b, m.constant(type, -1))
-        no_float = m.of_integers("ori", by_zero, by_minus_one)
+        by_minus_one = m.equals(b, m.constant(-1, type))
+        no_float = m.binary("ori", by_zero, by_minus_one)
     divisor = m.select(no_float, one, b)
     into, back = ("uitofp", "fptoui") if is_unsigned else ("sitofp", "fptosi")
-    quotient = m.divide(*(m.cast(into, v, format.type) for v in (a, divisor)))
-    found = m.cast(back, quotient, type.element)
+    quotient = m.divide(*(m.cast(into, v, floats) for v in (a, divisor)))
+    found = m.cast(back, quotient, type)
     if op.kind == "floordivsi":
-        found = m.choose("ogt", m.cast(into, found, format.type), quotient, m.of_integers("subi", found, one), found)
+        found = m.choose("ogt", m.cast(into, found, floats), quotient, m.binary("subi", found, one), found)
     if op.kind in ("remsi", "remui"):  # of 1, in the place of 0 and -1, nothing is left
-        found = m.of_integers("subi", a, m.of_integers("muli", found, divisor))
+        found = m.binary("subi", a, m.binary("muli", found, divisor))
         return m.giving(found, op.result)
     if not is_unsigned:
-        found = m.select(by_minus_one, m.of_integers("subi", zero, a), found)
+        found = m.select(by_minus_one, m.binary("subi", zero, a), found)
     return m.giving(m.select(by_zero, zero, found), op.result)

@@ -30,10 +30,11 @@ from affdsl.ir.types import (
     MemRefType,
     StridedLayout,
     VectorType,
+    same_shape,
 )
 from affdsl.mlir.known_versions import LAST, TRIED
 from affdsl.passes.affine.integer_ranges import element_of
-from affdsl.passes.lowering.replacing import Rule, Step, replaced, same_shape
+from affdsl.passes.lowering.replacing import Rule, Step, replaced
 
 
 def earlier_mlir(module: Module, version: int) -> Module:

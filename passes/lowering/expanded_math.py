@@ -13,7 +13,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.formats import FORMATS
 from affdsl.ir.traverse import rewrite, with_fields
-from affdsl.ir.types import BF16, F32, F64, I1, I32, FloatType, Type, VectorType
+from affdsl.ir.types import BF16, F32, F64, I1, I32, FloatType, Type, VectorType, same_shape
 from affdsl.passes.affine.integer_ranges import element_of
 from affdsl.passes.lowering.in_doubles import KINDS, Kind, is_close_to_middle
 from affdsl.passes.lowering.maker import Maker
@@ -96,7 +96,7 @@ def _in_doubles(op: math.Unary, kind: Kind) -> Iterator[Op]:
         yield from floats.giving(floats.narrowed(found), op.result)
         return
     close, some = is_close_to_middle(doubles, found), Value(I1)
-    yield from floats.made
+    yield from floats.ops
     yield vector.Reduction(some, "or", close, location=op.location)
     asked, rounded = Value(op.result.type), Value(op.result.type)
     then = (*_widened(with_fields(op, result=asked), F64), scf.Yield((asked,), location=op.location))
@@ -111,8 +111,8 @@ def _widened(op: math.Unary | math.Binary, wide: FloatType) -> Sequence[Op]:
     extended = {}
     for name in names:
         operand: Value = getattr(op, name)
-        extended[name] = arith.Cast(Value(_with(operand.type, wide)), "extf", operand, location=op.location)
-    result = Value(_with(op.result.type, wide))
+        extended[name] = arith.Cast(Value(same_shape(operand.type, wide)), "extf", operand, location=op.location)
+    result = Value(same_shape(op.result.type, wide))
     function = with_fields(op, result=result, **{name: each.result for name, each in extended.items()})
     return *extended.values(), function, arith.Cast(op.result, "truncf", result, location=op.location)
 
@@ -141,8 +141,3 @@ def _call(op: math.Unary, operand: Value, result: Value) -> Opaque:
     sizes = (("op_bundle_sizes", DenseArrayAttr(I32, ())), ("operandSegmentSizes", DenseArrayAttr(I32, ("1", "0"))))
     callee = ("callee", SymbolAttr((op.kind,)))
     return Opaque("llvm.call", (operand,), (result,), (callee, *sizes), location=op.location)
-
-
-def _with(type: Type, element: FloatType) -> Type:
-    """A type with another one for its numbers."""
-    return VectorType(type.shape, element, type.scalable) if isinstance(type, VectorType) else element

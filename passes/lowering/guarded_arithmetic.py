@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
+from affdsl.ir.emitter import Emitter
 from affdsl.ir.expr import Value
 from affdsl.ir.integers import width, wrap
 from affdsl.ir.numeric import number_of, quiet
 from affdsl.ir.traverse import OpT, rewrite, walk, with_fields
-from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import FloatType, IndexType, IntegerType
 from affdsl.passes.affine.integer_ranges import IntegerRanges, element_of, index_places
 from affdsl.passes.simplify import Context
 
@@ -74,14 +75,14 @@ def _is_open(op: Op) -> bool:
     return False
 
 
-class _Guard:
+class _Guard(Emitter):
     """One operation, and those that take its place."""
 
     def __init__(self, op: Op, ranges: IntegerRanges, context: Context) -> None:
+        super().__init__(op.location)
         self.op = op
         self.ranges = ranges
         self.context = context
-        self.ops: list[Op] = []
 
     def is_needed(self) -> bool:
         """Whether some operand may be harmful; then `ops` are what takes the place of the operation."""
@@ -110,15 +111,15 @@ class _Guard:
         is_zero = self._equals(op.right, 0) if by_zero else None
         unsafe = is_zero
         if overflows:
-            too_large = self._binary("andi", self._equals(op.left, -1 << bits - 1), self._equals(op.right, -1))
-            unsafe = too_large if unsafe is None else self._binary("ori", unsafe, too_large)
+            too_large = self.binary("andi", self._equals(op.left, -1 << bits - 1), self._equals(op.right, -1))
+            unsafe = too_large if unsafe is None else self.binary("ori", unsafe, too_large)
         assert unsafe is not None, "one of both is in the way"
-        divisor = self._select(unsafe, self._number(op.right, 1), op.right)
+        divisor = self.select(unsafe, self._number(op.right, 1), op.right)
         if is_zero is None or op.kind in _REMAINDERS:  # what 1 leaves is 0 already
             self._instead(op, op.kind, op.left, divisor)
         else:
             quotient = self._again(op, right=divisor)
-            self._end(arith.Select(op.result, is_zero, self._number(op.left, 0), quotient))
+            self.emit(arith.Select(op.result, is_zero, self._number(op.left, 0), quotient))
         return True
 
     def _may_overflow(self, op: arith.Binary) -> bool:
@@ -144,13 +145,13 @@ class _Guard:
         bits, amount = _bits(op.left), self.ranges.of(op.right, self.context)
         if amount.low is not None and amount.high is not None and 0 <= amount.low <= amount.high < bits:
             return False
-        small = self._binary("minui", op.right, self._number(op.right, bits - 1))
+        small = self.binary("minui", op.right, self._number(op.right, bits - 1))
         if op.kind == "shrsi":
             self._instead(op, op.kind, op.left, small)
         else:
-            fits = self._compare("cmpi", "ult", op.right, self._number(op.right, bits))
+            fits = self.compare("ult", op.right, self._number(op.right, bits))
             shifted = self._again(op, right=small)
-            self._end(arith.Select(op.result, fits, shifted, self._number(op.left, 0)))
+            self.emit(arith.Select(op.result, fits, shifted, self._number(op.left, 0)))
         return True
 
     def _convert(self, op: arith.Cast) -> bool:
@@ -167,14 +168,14 @@ class _Guard:
         ends = _nearest(low, element), _nearest(high + 1, element)
         if self._is_between(op.operand, *ends):
             return False
-        least, limit = (self._constant(op.operand, end) for end in ends)
-        above = self._compare("cmpf", "ogt", op.operand, least)
-        inside = self._binary("andi", above, self._compare("cmpf", "olt", op.operand, limit))
-        found = self._again(op, operand=self._select(inside, op.operand, self._constant(op.operand, 0.0)))
+        least, limit = (self.constant(end, op.operand.type) for end in ends)
+        above = self.compare("ogt", op.operand, least)
+        inside = self.binary("andi", above, self.compare("olt", op.operand, limit))
+        found = self._again(op, operand=self.select(inside, op.operand, self.constant(0.0, op.operand.type)))
         if signed:
-            found = self._select(self._compare("cmpf", "ole", op.operand, least), self._number(op.result, low), found)
-        too_large = self._compare("cmpf", "oge", op.operand, limit)
-        self._end(arith.Select(op.result, too_large, self._number(op.result, high), found))
+            found = self.select(self.compare("ole", op.operand, least), self._number(op.result, low), found)
+        too_large = self.compare("oge", op.operand, limit)
+        self.emit(arith.Select(op.result, too_large, self._number(op.result, high), found))
         return True
 
     def _is_between(self, value: Value, low: float, high: float) -> bool:
@@ -215,12 +216,12 @@ class _Guard:
         if is_natural or not self._may_be(op.left, 0) or self._is_base(op.left, op.right):
             return False
         if _bits(op.left) == 1:
-            self._instead(op, "ori", op.left, self._binary("xori", op.right, self._number(op.right, 1)))
+            self._instead(op, "ori", op.left, self.binary("xori", op.right, self._number(op.right, 1)))
             return True
-        negative = self._compare("cmpi", "slt", op.right, self._number(op.right, 0))
-        fails = self._binary("andi", negative, self._equals(op.left, 0))
-        base = self._select(fails, self._number(op.left, 2), op.left)  # 1 / 2**n is 0, too
-        self._end(with_fields(op, left=base))
+        negative = self.compare("slt", op.right, self._number(op.right, 0))
+        fails = self.binary("andi", negative, self._equals(op.left, 0))
+        base = self.select(fails, self._number(op.left, 2), op.left)  # 1 / 2**n is 0, too
+        self.emit(with_fields(op, left=base))
         return True
 
     def _is_base(self, value: Value, exponent: Value) -> bool:
@@ -239,33 +240,20 @@ class _Guard:
             number = self._value(side)
             if isinstance(number, float) and number:
                 return False
-        found = self._binary(_NUMBERS[op.kind], op.left, op.right)
-        found = self._select(self._compare("cmpf", "uno", op.right, op.right), op.left, found)
-        self._end(arith.Select(op.result, self._compare("cmpf", "uno", op.left, op.left), op.right, found))
+        found = self.binary(_NUMBERS[op.kind], op.left, op.right)
+        found = self.select(self.compare("uno", op.right, op.right), op.left, found)
+        self.emit(arith.Select(op.result, self.compare("uno", op.left, op.left), op.right, found))
         return True
 
     # Operations
 
     def _equals(self, value: Value, number: int) -> Value:
-        return self._compare("cmpi", "eq", value, self._number(value, number))
+        return self.compare("eq", value, self._number(value, number))
 
     def _number(self, like: Value, number: int) -> Value:
         """An integer of the type of a value."""
         held = wrap(number, _bits(like))
-        return self._emit(arith.Constant(Value(like.type), bool(held) if _bits(like) == 1 else held))
-
-    def _constant(self, like: Value, number: float) -> Value:
-        """A float of the type of a value."""
-        return self._emit(arith.Constant(Value(like.type), number))
-
-    def _binary(self, kind: str, left: Value, right: Value) -> Value:
-        return self._emit(arith.Binary(Value(left.type), kind, left, right))
-
-    def _compare(self, kind: str, predicate: str, left: Value, right: Value) -> Value:
-        return self._emit(arith.Compare(Value(_truth(left.type)), kind, predicate, left, right))
-
-    def _select(self, condition: Value, yes: Value, no: Value) -> Value:
-        return self._emit(arith.Select(Value(yes.type), condition, yes, no))
+        return self.constant(bool(held) if _bits(like) == 1 else held, like.type)
 
     def _again(self, op: arith.Binary | arith.Cast, **fields: object) -> Value:
         """The operation itself, with a result of its own."""
@@ -276,14 +264,7 @@ class _Guard:
     def _instead(self, op: arith.Binary | math.Binary, kind: str, left: Value, right: Value) -> None:
         """End with an operation that has the result, and the flags if it is of the same kind."""
         attributes = op.attributes if kind == op.kind else ()
-        self._end(arith.Binary(op.result, kind, left, right, attributes=attributes))
-
-    def _end(self, op: Op) -> None:
-        self.ops.append(with_fields(op, location=self.op.location))
-
-    def _emit(self, op: arith.Constant | arith.Binary | arith.Compare | arith.Select) -> Value:
-        self.ops.append(with_fields(op, location=self.op.location))
-        return op.result
+        self.emit(arith.Binary(op.result, kind, left, right, attributes=attributes))
 
 
 def _nearest(number: int, type: FloatType) -> float:
@@ -296,8 +277,3 @@ def _bits(value: Value) -> int:
     element = element_of(value.type)
     assert isinstance(element, IndexType | IntegerType), "an integer"
     return width(element)
-
-
-def _truth(type: Type) -> Type:
-    """The type of a comparison of numbers of a type."""
-    return VectorType(type.shape, I1, type.scalable) if isinstance(type, VectorType) else I1

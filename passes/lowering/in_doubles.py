@@ -56,8 +56,8 @@ class Kind(FrozenValue):
 
 def is_close_to_middle(m: Maker, found: Value) -> Value:
     """Where a double is so close to the middle between two floats that it may be on its other side."""
-    past = m.of_integers("subi", m.bits(found), m.integer((1 << 28) - CLOSE))
-    return m.compares("slt", m.of_integers("andi", past, m.integer((1 << 29) - 1)), m.integer(2 * CLOSE))
+    past = m.binary("subi", m.bits(found), m.integer((1 << 28) - CLOSE))
+    return m.compare("slt", m.binary("andi", past, m.integer((1 << 29) - 1)), m.integer(2 * CLOSE))
 
 
 def _exp(m: Maker, x: Value) -> Value:
@@ -115,7 +115,7 @@ def _sin(m: Maker, x: Value) -> Value:
 
 def _cos(m: Maker, x: Value) -> Value:
     turned, sine, cosine = _turn(m, x)
-    return _or_far(m, _quarter(m, m.of_integers("addi", m.bits(turned), m.integer(1)), sine, cosine), x)
+    return _or_far(m, _quarter(m, m.binary("addi", m.bits(turned), m.integer(1)), sine, cosine), x)
 
 
 def _tan(m: Maker, x: Value) -> Value:
@@ -171,27 +171,27 @@ def _power(m: Maker, r: Value) -> Value:
 
 def _exponent(m: Maker, turned: Value) -> Value:
     """An integer, which the last bits of a number are, where the exponent stands."""
-    return m.of_integers("shli", m.bits(turned), m.integer(F64.fraction))
+    return m.binary("shli", m.bits(turned), m.integer(F64.fraction))
 
 
 def _scaled(m: Maker, r: Value, turned: Value) -> Value:
     """2**n e**r, where n is in the last bits of `turned`."""
     power = m.add(_power(m, r), m.number(1.0))
-    return m.of_bits(m.of_integers("addi", m.bits(power), _exponent(m, turned)))
+    return m.of_bits(m.binary("addi", m.bits(power), _exponent(m, turned)))
 
 
 def _exponential_less_one(m: Maker, y: Value) -> Value:
     """e**y - 1 = 2**n (e**r - 1) + (2**n - 1)."""
     turned, n = _integer_nearest(m, 1 / log(2), y)
     power = _power(m, _less_multiple(m, F64.ln2, n, y))
-    scale = m.of_bits(m.of_integers("addi", m.bits_of(1.0), _exponent(m, turned)))
+    scale = m.of_bits(m.binary("addi", m.bits_of(1.0), _exponent(m, turned)))
     return m.multiply_add(power, scale, m.subtract(scale, m.number(1.0)))
 
 
 def _signed(m: Maker, found: Value, x: Value) -> Value:
     """A number with the sign of x set where x has it: also of -0."""
-    sign = m.of_integers("andi", m.bits(x), m.integer(-1 << 63))
-    return m.of_bits(m.of_integers("ori", m.bits(found), sign))
+    sign = m.binary("andi", m.bits(x), m.integer(-1 << 63))
+    return m.of_bits(m.binary("ori", m.bits(found), sign))
 
 
 def _logarithm(m: Maker, y: Value) -> tuple[Value, Value, Value, Value]:
@@ -201,12 +201,12 @@ def _logarithm(m: Maker, y: Value) -> tuple[Value, Value, Value, Value]:
     double as the last bits of one near 2**52.
     """
     fraction, bias = m.integer(F64.fraction), 1024 << F64.fraction
-    shifted = m.of_integers("addi", m.bits(y), m.integer(bias - 0x3FE6A09E667F3BCD))
-    biased = m.of_integers("shrui", shifted, fraction)
-    large = m.of_bits(m.of_integers("ori", biased, m.bits_of(2.0**52)))
+    shifted = m.binary("addi", m.bits(y), m.integer(bias - 0x3FE6A09E667F3BCD))
+    biased = m.binary("shrui", shifted, fraction)
+    large = m.of_bits(m.binary("ori", biased, m.bits_of(2.0**52)))
     k = m.subtract(large, m.number(2.0**52 + 1024))
-    mantissa = m.of_integers("subi", m.bits(y), m.of_integers("shli", biased, fraction))
-    f = m.subtract(m.of_bits(m.of_integers("addi", mantissa, m.integer(bias))), m.number(1.0))
+    mantissa = m.binary("subi", m.bits(y), m.binary("shli", biased, fraction))
+    f = m.subtract(m.of_bits(m.binary("addi", mantissa, m.integer(bias))), m.number(1.0))
     s = m.divide(f, m.add(f, m.number(2.0)))
     z, half = m.multiply(s, s), m.multiply(m.multiply(m.number(0.5), f), f)
     return k, f, half, m.multiply(s, m.multiply_add(z, _polynomial(m, F64.log, z), half))
@@ -238,14 +238,14 @@ def _turn(m: Maker, x: Value) -> tuple[Value, Value, Value]:
 
 def _is_odd(m: Maker, integer: Value) -> Value:
     one = m.integer(1)
-    return m.equals(m.of_integers("andi", integer, one), one)
+    return m.equals(m.binary("andi", integer, one), one)
 
 
 def _quarter(m: Maker, quarter: Value, sine: Value, cosine: Value) -> Value:
     """sin(r), cos(r), -sin(r) or -cos(r), as the last two bits of an integer say."""
     found = m.select(_is_odd(m, quarter), cosine, sine)
-    sign = m.of_integers("shli", m.of_integers("andi", quarter, m.integer(2)), m.integer(62))
-    return m.of_bits(m.of_integers("xori", m.bits(found), sign))
+    sign = m.binary("shli", m.binary("andi", quarter, m.integer(2)), m.integer(62))
+    return m.of_bits(m.binary("xori", m.bits(found), sign))
 
 
 def _or_far(m: Maker, found: Value, x: Value) -> Value:

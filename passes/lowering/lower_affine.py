@@ -171,7 +171,7 @@ def _neutral(step: _Replacement, op: affine.Parallel, kind: str, result: Value) 
         )
     number = semantics.neutral(kind, type)
     held = float(number) if isinstance(type, FloatType) else bool(number) if type == I1 else int(number)
-    return step.arithmetic.constant(type, held)
+    return step.arithmetic.constant(held, type)
 
 
 def _combiner(op: affine.Parallel, kind: str, value: Value) -> scf.Combiner:

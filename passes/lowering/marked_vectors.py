@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, vector
+from affdsl.ir.emitter import Emitter
 from affdsl.ir.load_order import is_kept_ahead
 from affdsl.ir.streaming import streamed_from
 from affdsl.ir.traverse import OpT, rewrite
-from affdsl.passes.lowering.strided_vectors import values_of
+from affdsl.passes.lowering.strided_vectors import indices_of
 
 
 def marked_vectors(root: OpT) -> OpT:
@@ -37,16 +38,11 @@ def marked_vectors(root: OpT) -> OpT:
     """
 
     def rule(op: Op) -> Sequence[Op] | None:
+        made = Emitter(op.location)
         if isinstance(op, affine.VectorLoad) and is_kept_ahead(op):
-            indices, made = values_of(op.index, op.location)
-            return *made, vector.Load(
-                op.result, op.memref, indices, location=op.location, attributes=op.attributes
-            )  # fmt: skip
+            made.emit(vector.Load(op.result, op.memref, indices_of(op, made), attributes=op.attributes))
         if isinstance(op, affine.VectorStore) and streamed_from(op) is not None:
-            indices, made = values_of(op.index, op.location)
-            return *made, vector.Store(
-                op.value, op.memref, indices, location=op.location, attributes=op.attributes
-            )  # fmt: skip
-        return None
+            made.emit(vector.Store(op.value, op.memref, indices_of(op, made), attributes=op.attributes))
+        return made.ops or None
 
     return rewrite(root, rule)

@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, math, vector
+from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.emitter import Emitter
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import where
 from affdsl.ir.traverse import definitions, rewrite, substitute, with_fields
-from affdsl.ir.types import I1, FloatType, IntegerType, Type, VectorType
-from affdsl.passes.affine.integer_ranges import element_of
+from affdsl.ir.types import VectorType
 from affdsl.passes.lowering.expand_index_ops import expand_index_ops
 
 
@@ -38,42 +38,14 @@ def replaced(module: Module, rule_of: Callable[[Op], Rule | None]) -> Module:
     return with_fields(made, body=(*called.values(), *made.body)) if called else made
 
 
-class Step:
+class Step(Emitter):
     """What takes the place of an operation: the last one gives its result."""
 
     def __init__(self, op: Op, known: Mapping[Value, Op], called: dict[str, Op]) -> None:
+        super().__init__(op.location)
         self.op = op
         self.known = known
         self.called = called
-        self.ops: list[Op] = []
-
-    def emit(self, op: Op) -> None:
-        self.ops.append(with_fields(op, location=self.op.location))
-
-    def made(self, cls: Callable[..., Op], type: Type, *operands: object) -> Value:
-        """The result of an operation whose first field is its result."""
-        result = Value(type)
-        self.emit(cls(result, *operands))
-        return result
-
-    def constant(self, number: float | bool, type: Type) -> Value:
-        return self.made(arith.Constant, type, number)
-
-    def binary(self, kind: str, left: Value, right: Value) -> Value:
-        return self.made(arith.Binary, left.type, kind, left, right)
-
-    def compare(self, predicate: str, left: Value, right: Value) -> Value:
-        kind = "cmpf" if isinstance(element_of(left.type), FloatType) else "cmpi"
-        return self.made(arith.Compare, same_shape(left.type, I1), kind, predicate, left, right)
-
-    def select(self, condition: Value, yes: Value, no: Value) -> Value:
-        return self.made(arith.Select, yes.type, condition, yes, no)
-
-    def cast(self, kind: str, operand: Value, type: Type) -> Value:
-        return self.made(arith.Cast, type, kind, operand)
-
-    def function(self, kind: str, operand: Value) -> Value:
-        return self.made(math.Unary, operand.type, kind, operand)
 
     def by_lanes(self, op: Op, rule: Callable[[Any], None]) -> None:
         """What a rule makes of an operation for each lane; of one on scalars, what it makes of it itself."""
@@ -110,8 +82,3 @@ _LANES = "it is replaced lane by lane, and how many lanes a vector of registers 
 
 Rule: TypeAlias = "Callable[[Step, Any], None]"
 """What takes the place of an operation, as a step."""
-
-
-def same_shape(type: Type, element: FloatType | IntegerType) -> Type:
-    """A type with another one for its numbers."""
-    return VectorType(type.shape, element, type.scalable) if isinstance(type, VectorType) else element

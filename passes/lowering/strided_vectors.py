@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, vector
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.emitter import Emitter
+from affdsl.ir.expr import Value
 from affdsl.ir.layouts import has_rows
-from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import OpT, rewrite
 from affdsl.ir.types import INDEX, FloatType, MemRefType, VectorType
@@ -36,17 +36,15 @@ def strided_vectors(module: OpT) -> OpT:
     """
 
     def rule(op: Op) -> Sequence[Op] | None:
-        if isinstance(op, affine.VectorLoad) and (map := _map(op.result, op.memref)) is not None:
-            return tuple(_read(op, map))
-        if isinstance(op, affine.VectorStore) and (map := _map(op.value, op.memref)) is not None:
-            return tuple(_written(op, map))
-        if isinstance(op, vector.MaskedLoad) and (map := _map(op.result, op.memref)) is not None:
-            return tuple(_read_masked(op, map))
-        if isinstance(op, vector.MaskedStore) and (map := _map(op.value, op.memref)) is not None:
-            in_bounds = (True,) * len(map.results)
-            return (
-                vector.TransferWrite(op.value, op.memref, op.indices, map, in_bounds, (op.mask,), location=op.location),
-            )
+        match op:
+            case affine.VectorLoad() | vector.MaskedLoad() if (map := _map(op.result, op.memref)) is not None:
+                return _read(op, map)
+            case affine.VectorStore() | vector.MaskedStore() if (map := _map(op.value, op.memref)) is not None:
+                made = Emitter(op.location)
+                mask = (op.mask,) if isinstance(op, vector.MaskedStore) else ()
+                in_bounds = (True,) * len(map.results)
+                made.emit(vector.TransferWrite(op.value, op.memref, indices_of(op, made), map, in_bounds, mask))
+                return made.ops
         return None
 
     return rewrite(module, rule)
@@ -62,35 +60,21 @@ def _map(lanes: Value, buffer: Value) -> AffineMap | None:
     return AffineMap(rank, 0, tuple(dim(k) + 0 for k in range(rank - lanes.type.rank, rank)))
 
 
-def _read(op: affine.VectorLoad, map: AffineMap) -> Iterator[Op]:
-    assert isinstance(op.result.type, VectorType)
-    indices, made = values_of(op.index, op.location)
-    none = Value(op.result.type.element)
-    yield from made
-    yield arith.Constant(none, 0.0 if isinstance(none.type, FloatType) else 0, location=op.location)
-    in_bounds = (True,) * len(map.results)
-    yield vector.TransferRead(op.result, op.memref, indices, none, map, in_bounds, location=op.location)
-
-
-def _written(op: affine.VectorStore, map: AffineMap) -> Iterator[Op]:
-    indices, made = values_of(op.index, op.location)
-    yield from made
-    in_bounds = (True,) * len(map.results)
-    yield vector.TransferWrite(op.value, op.memref, indices, map, in_bounds, location=op.location)
-
-
-def _read_masked(op: vector.MaskedLoad, map: AffineMap) -> Iterator[Op]:
+def _read(op: affine.VectorLoad | vector.MaskedLoad, map: AffineMap) -> Sequence[Op]:
     """A transfer has one number for the lanes that are left out, where a masked load has a vector."""
-    assert isinstance(op.result.type, VectorType)
-    none, read = Value(op.result.type.element), Value(op.result.type)
-    in_bounds = (True,) * len(map.results)
-    yield arith.Constant(none, 0.0 if isinstance(none.type, FloatType) else 0, location=op.location)
-    yield vector.TransferRead(read, op.memref, op.indices, none, map, in_bounds, (op.mask,), location=op.location)
-    yield arith.Select(op.result, op.mask, read, op.pass_thru, location=op.location)
+    made, type = Emitter(op.location), op.result.type
+    assert isinstance(type, VectorType)
+    indices = indices_of(op, made)
+    none = made.constant(0.0 if isinstance(type.element, FloatType) else 0, type.element)
+    mask = (op.mask,) if isinstance(op, vector.MaskedLoad) else ()
+    found = made.made(vector.TransferRead, type, op.memref, indices, none, map, (True,) * len(map.results), mask)
+    if isinstance(op, vector.MaskedLoad):
+        found = made.select(op.mask, found, op.pass_thru)
+    return made.giving(found, op.result)
 
 
-def values_of(index: Sequence[Affine], location: Location | None) -> tuple[tuple[Value, ...], list[Op]]:
-    """Subscripts as values, and the operations that make those which are none."""
-    made = [None if e.value is not None else affine.Apply(Value(INDEX), e, location=location) for e in index]
-    values = [e.value if apply is None else apply.result for e, apply in zip(index, made, strict=True)]
-    return tuple(v for v in values if v is not None), [apply for apply in made if apply is not None]
+def indices_of(op: Op, made: Emitter) -> tuple[Value, ...]:
+    """The subscripts of an access as values, of which an emitter makes those that are none."""
+    if not isinstance(op, affine.VectorLoad | affine.VectorStore):
+        return tuple(op.indices)  # type: ignore[attr-defined]
+    return tuple(e.value if e.value is not None else made.made(affine.Apply, INDEX, e) for e in op.index)

@@ -10,7 +10,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Constraint
-from affdsl.ir.traverse import rewrite
+from affdsl.ir.traverse import rewrite, way_to
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.graph import MemRefDependenceGraph
@@ -19,7 +19,7 @@ from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.remarks import Remarks
 from affdsl.passes.simplify.places import domain_of
 from affdsl.passes.transforms.fuse.loops import fuse
-from affdsl.passes.transforms.fuse.producers import Fused, Pair, Variant, path_to
+from affdsl.passes.transforms.fuse.producers import Fused, Pair, Variant
 from affdsl.passes.transforms.fuse.slices import Slice, needed_slice
 from affdsl.passes.transforms.settle import settled
 
@@ -153,7 +153,7 @@ class _Loops:
         loops = _loops_around([target for _, target in links], around) if links else []
         for depth, loop in enumerate(loops, two.around + 1):
             inner = loop.body[-1] if two.is_forward and loop.body[-1].is_terminator else loop.body[0]
-            path = path_to(self.function, inner)
+            path = way_to(self.function, inner)
             said = f" src loop: {two.source_number}, dst loop: {two.target_number}, depth: {depth} : "
             try:
                 slice = needed_slice(self.dependences.accesses, two.source, links, depth - two.around + around, path)

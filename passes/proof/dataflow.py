@@ -9,6 +9,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
@@ -102,8 +103,8 @@ class Dataflow:
 
     def unknown(self) -> str:
         """Why nothing can be said of the function; empty if it consists of what is known here."""
-        for op in self._all_ops(self.function.body):
-            if isinstance(op, Return | memref.Dealloc | affine.Prefetch | memref.Prefetch):
+        for op in walk(self.function):
+            if op is self.function or isinstance(op, Return | memref.Dealloc | affine.Prefetch | memref.Prefetch):
                 continue
             if effects(op).unknown:
                 return f"what {op.name or 'an operation'} does is not known"
@@ -129,14 +130,6 @@ class Dataflow:
             if all(value in new for chain in chains for size in chain for value in size.values()):
                 renamed = (tuple(size.substitute(new) for size in chain) for chain in chains)
                 found[other.args[position]] = tuple(renamed)
-        return found
-
-    def _all_ops(self, block: Block) -> Sequence[Op]:
-        found: list[Op] = []
-        for op in block:
-            found.append(op)
-            for inner in op.blocks():
-                found += self._all_ops(inner)
         return found
 
     def domain(self, node: FlowNode) -> Set | None:

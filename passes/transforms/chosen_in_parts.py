@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Op
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.location import Location
-from affdsl.ir.parts import IN_A_ROW, LONGEST_STEP, PARTS, neutral
-from affdsl.ir.traverse import walk, with_fields
-from affdsl.ir.types import INDEX, MemRefType, ScalarType
+from affdsl.ir.parts import (
+    IN_A_ROW,
+    LONGEST_STEP,
+    PARTS,
+    arrays_of_parts,
+    neutral,
+    one_of_parts,
+    over_parts,
+    stores_of_part,
+)
+from affdsl.ir.traverse import like, likes, walk, with_fields
+from affdsl.ir.types import INDEX, ScalarType
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.reduction import Reductions
 from affdsl.passes.transforms.loops.nests import instead, replaced, with_arrays_outside
@@ -99,7 +107,7 @@ def _in_parts(loop: affine.For, own: Sequence[Own]) -> tuple[Op, ...]:
     """What stands for a loop: the numbers that parts begin with, their arrays, the band, and what combines them."""
     at, hint = loop.location, loop.iv.hint
     chosen = list(dict.fromkeys(each.choice for each in own if each.choice is not None))
-    starts = [neutral(each.kind, _like(v)) for each, v in zip(own, loop.carried, strict=True) if each.kind]
+    starts = [neutral(each.kind, like(v)) for each, v in zip(own, loop.carried, strict=True) if each.kind]
     never = arith.Constant(Value(INDEX), NEVER, location=at)
     first = iter(starts)
     inits = tuple(next(first).result if each.kind else v for each, v in zip(own, loop.inits, strict=True))
@@ -112,21 +120,23 @@ def _in_parts(loop: affine.For, own: Sequence[Own]) -> tuple[Op, ...]:
     part, begin = Value(INDEX, f"{hint}_part", loop.iv.location), Value(INDEX, f"{hint}_row", loop.iv.location)
     inner = with_fields(
         loop, lower=(Affine.of(begin),), upper=(*loop.upper, begin + row), body=body,
-        inits=_likes(carried), carried=carried, results=_likes(carried), written=None, attributes=(),
+        inits=likes(carried), carried=carried, results=likes(carried), written=None, attributes=(),
     )  # fmt: skip
     rows = affine.For(
         begin, tuple(low + part * row for low in loop.lower), loop.upper,
-        (inner, affine.Yield(inner.results, location=at)), row * PARTS, inits, inner.inits, _likes(carried),
+        (inner, affine.Yield(inner.results, location=at)), row * PARTS, inits, inner.inits, likes(carried),
         location=at,
     )  # fmt: skip
-    arrays = [_one_for_each_part(v, hint, at) for v in carried]
-    stores = [
-        affine.Store(value, array, (Affine.of(part),), location=at)
-        for value, array in zip(rows.results, arrays, strict=True)
-    ]
-    bounds = ((Affine(),),), ((Affine.of(PARTS),),), (1,)
-    band = affine.Parallel((part,), *bounds, (rows, *stores), location=at, attributes=loop.attributes)
-    total = _best_of_parts(loop, own, chosen, arrays, never.result)
+    arrays = arrays_of_parts(carried, hint, at)
+    band = over_parts(part, (rows, *stores_of_part(rows.results, arrays, part, at)), at, loop.attributes)
+
+    def combine(left: Sequence[Value], right: Sequence[Value]) -> tuple[Block, tuple[Value, ...]]:
+        return _better(loop, own, chosen, left, right)
+
+    total = one_of_parts(
+        like(part), arrays, combine, (*loop.inits, *(never.result for _ in chosen)), likes(carried),
+        (*loop.results, *likes(carried[len(own) :])), at,
+    )  # fmt: skip
     return (*starts, never, *(memref.Alloca(array, location=at) for array in arrays), band, total)
 
 
@@ -137,51 +147,26 @@ def _choosing(loop: affine.For, chosen: Sequence[Choice], iterations: Sequence[V
     values = [*last.values]
     for choice, before in zip(chosen, iterations, strict=True):
         select = selects_of(loop, choice)[0]
-        now = arith.Select(_like(before), select.condition, loop.iv, before, location=select.location)
+        now = arith.Select(like(before), select.condition, loop.iv, before, location=select.location)
         body.append(now)
         values.append(now.result)
     return (*body, affine.Yield(tuple(values), location=loop.location))
 
 
-def _best_of_parts(
-    loop: affine.For, own: Sequence[Own], chosen: Sequence[Choice], arrays: Sequence[Value], never: Value
-) -> affine.For:
-    """The loop over parts that combines what they have with what the loop began with."""
-    at, part = loop.location, Value(INDEX, f"{loop.iv.hint}_part", loop.iv.location)
-    carried = (*_likes(loop.carried), *(Value(INDEX, "at", at) for _ in chosen))
-    loads = [
-        affine.Load(_like(v), array, (Affine.of(part),), location=at) for v, array in zip(carried, arrays, strict=True)
-    ]
-    body: list[Op] = [*loads]
-    values = [*carried]
+def _better(
+    loop: affine.For, own: Sequence[Own], chosen: Sequence[Choice], left: Sequence[Value], right: Sequence[Value]
+) -> tuple[Block, tuple[Value, ...]]:
+    """What combines the values of two parts, of which the left ones are those of earlier iterations."""
+    at, body, values = loop.location, list[Op](), [*left]
     for k, each in enumerate(own):
         if each.kind:
-            values[k] = _like(carried[k])
-            body.append(arith.Binary(values[k], each.kind, carried[k], loads[k].result, location=at))
+            values[k] = like(left[k])
+            body.append(arith.Binary(values[k], each.kind, left[k], right[k], location=at))
     for n, choice in enumerate(chosen, len(own)):
         places = [*choice.values, n]
         key = None if choice.key is None else choice.values.index(choice.key)
-        ops, found = better(choice, key, [carried[k] for k in places], [loads[k].result for k in places])
+        ops, found = better(choice, key, [left[k] for k in places], [right[k] for k in places])
         body += [with_fields(op, location=at) for op in ops]
         for k, value in zip(places, found, strict=True):
             values[k] = value
-    inits = (*loop.inits, *(never for _ in chosen))
-    results = (*loop.results, *_likes(carried[len(own) :]))
-    end = affine.Yield(tuple(values), location=at)
-    return affine.For(
-        part, (Affine(),), (Affine.of(PARTS),), (*body, end), 1, inits, carried, results, location=at
-    )  # fmt: skip
-
-
-def _one_for_each_part(value: Value, hint: str, at: Location | None) -> Value:
-    """An array with a number like value for each part."""
-    assert isinstance(value.type, ScalarType), "what is no number has been refused"
-    return Value(MemRefType((PARTS,), value.type), f"{value.hint or hint}_parts", at)
-
-
-def _likes(values: Sequence[Value]) -> tuple[Value, ...]:
-    return tuple(map(_like, values))
-
-
-def _like(value: Value) -> Value:
-    return Value(value.type, value.hint, value.location)
+    return tuple(body), tuple(values)

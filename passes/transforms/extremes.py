@@ -5,9 +5,9 @@ from __future__ import annotations
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.emitter import Emitter
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite
-from affdsl.ir.types import I1, Type, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.loops.nests import loop_of_any_kind
@@ -82,20 +82,9 @@ def extremes(
 
 def _plain(op: arith.Binary, *, no_nans: bool) -> tuple[Op, ...]:
     """A minimum or maximum as a comparison and a choice; where NaN may come, it is asked for first."""
-    when, result = Value(_truth(op.result.type)), op.result if no_nans else Value(op.result.type)
-    made: list[Op] = [
-        arith.Compare(when, "cmpf", _BETTER[op.kind], op.left, op.right, location=op.location),
-        arith.Select(result, when, op.left, op.right, location=op.location),
-    ]
+    made = Emitter(op.location)
+    result = made.select(made.compare(_BETTER[op.kind], op.left, op.right), op.left, op.right)
     if not no_nans:  # the choice is the second operand where one of the two is NaN
         asked, instead = (op.right, op.left) if op.kind in _OTHER else (op.left, op.left)
-        is_nan = Value(_truth(op.result.type))
-        made += [
-            arith.Compare(is_nan, "cmpf", "uno", asked, asked, location=op.location),
-            arith.Select(op.result, is_nan, instead, result, location=op.location),
-        ]
-    return tuple(made)
-
-
-def _truth(like: Type) -> Type:
-    return VectorType(like.shape, I1) if isinstance(like, VectorType) else I1
+        result = made.select(made.compare("uno", asked, asked), instead, result)
+    return made.giving(result, op.result)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from affdsl.ir.core import Block
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
+from affdsl.ir.traverse import outermost
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.approximate import approximate
 from affdsl.passes.transforms.contract import contract
@@ -19,6 +20,9 @@ STEPS: Mapping[str, Callable[[Func, Value], Func]] = {
     "contract": contract,
 }
 """The steps, in the order in which they find work for one another: polynomials are products and sums."""
+
+
+_LOOPS: tuple[type[Op], ...] = (affine.For, affine.Parallel, scf.For, scf.Parallel)
 
 
 def rounded(function: Func, allowed: Collection[str]) -> Func:
@@ -42,21 +46,9 @@ def rounded(function: Func, allowed: Collection[str]) -> Func:
     }
     """
     for name, step in STEPS.items():
-        for iv in list(_outermost(function.body)) if name in allowed else ():
+        for loop in [*outermost(function, _LOOPS)] if name in allowed else ():
             try:
-                function = step(function, iv)
+                function = step(function, next(iter(loop.binds())))
             except IllegalTransform:  # no work for it in this loop
                 continue
     return function
-
-
-def _outermost(block: Block) -> Iterator[Value]:
-    """The induction variables of the loops that are in no other one."""
-    for op in block:
-        if isinstance(op, affine.For | scf.For):
-            yield op.iv
-        elif isinstance(op, affine.Parallel | scf.Parallel):
-            yield op.ivs[0]
-        else:
-            for inner in op.blocks():
-                yield from _outermost(inner)

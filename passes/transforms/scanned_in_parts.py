@@ -9,9 +9,9 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.parts import LONGEST_STEP, PARTS, neutral
-from affdsl.ir.traverse import clone, fresh, walk, with_fields
-from affdsl.ir.types import INDEX, MemRefType, ScalarType
+from affdsl.ir.parts import LONGEST_STEP, PARTS, arrays_of_parts, loads_of_part, neutral, over_parts, stores_of_part
+from affdsl.ir.traverse import clone, fresh, like, likes, walk, with_fields
+from affdsl.ir.types import INDEX, ScalarType
 from affdsl.passes.analysis.combining import Chains
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import effects
@@ -107,38 +107,34 @@ def scanned_in_parts(function: Func, loop: affine.For, scans: Scans) -> Func | N
     at, hint, length = loop.location, loop.iv.hint, loop.step * LENGTH
     block = Value(INDEX, f"{hint}_block", loop.iv.location)
     moving = [k for k, kind in enumerate(scans.kinds) if kind]
-    arrays = {k: _one_for_each_part(loop.carried[k], hint) for k in moving}
-    starts = {k: neutral(scans.kinds[k], _like(loop.carried[k])) for k in moving}
+    arrays = dict(zip(moving, arrays_of_parts([loop.carried[k] for k in moving], hint, at), strict=True))
+    starts = {k: neutral(scans.kinds[k], like(loop.carried[k])) for k in moving}
 
     def bounds(part: Value) -> tuple[tuple[Affine, ...], tuple[Affine, ...]]:
         begin = Affine.of(block) + part * length
         return (begin,), (*loop.upper, begin + length)
 
-    def band(part: Value, *body: Op) -> affine.Parallel:
-        around = ((Affine(),),), ((Affine.of(PARTS),),), (1,)
-        return affine.Parallel((part,), *around, body, location=at, attributes=loop.attributes)
-
     part = _part_of(loop)
     summing = _summing(loop, scans.own, moving, [starts[k].result for k in moving])
     lower, upper = bounds(part)
     summing = with_fields(summing, lower=lower, upper=upper)
-    stores = [
-        affine.Store(value, arrays[k], (Affine.of(part),), location=at)
-        for k, value in zip(moving, summing.results, strict=True)
-    ]
-    sums = band(part, summing, *stores)
+    stores = stores_of_part(summing.results, [*arrays.values()], part, at)
+    sums = over_parts(part, (summing, *stores), at, loop.attributes)
 
-    carried = tuple(map(_like, loop.carried))
+    carried = likes(loop.carried)
     begins = _begins(loop, scans, arrays, carried)
     part = _part_of(loop)
-    loads = {k: affine.Load(_like(loop.carried[k]), arrays[k], (Affine.of(part),), location=at) for k in moving}
-    inits = tuple(loads[k].result if k in loads else v for k, v in enumerate(loop.inits))
+    loads = dict(
+        zip(moving, loads_of_part([loop.carried[k] for k in moving], [*arrays.values()], part, at), strict=True)
+    )
+    inits = tuple(next(iter(loads[k].defines())) if k in loads else v for k, v in enumerate(loop.inits))
     lower, upper = bounds(part)
     scanning = with_fields(
-        loop, lower=lower, upper=upper, inits=inits, results=tuple(map(_like, loop.results)), written=None,
+        loop, lower=lower, upper=upper, inits=inits, results=likes(loop.results), written=None,
         attributes=(),
     )  # fmt: skip
-    body = (sums, begins, band(part, *loads.values(), scanning), affine.Yield(begins.results, location=at))
+    scans_of_parts = over_parts(part, (*loads.values(), scanning), at, loop.attributes)
+    body = (sums, begins, scans_of_parts, affine.Yield(begins.results, location=at))
     blocks = affine.For(
         block, loop.lower, loop.upper, body, length * PARTS, loop.inits, carried, loop.results, location=at
     )  # fmt: skip
@@ -157,19 +153,19 @@ def _summing(loop: affine.For, own: Sequence[Op], moving: Sequence[int], inits: 
     yielded = tuple(_value(new.get(last.values[k], last.values[k])) for k in moving)
     return affine.For(
         _value(new[loop.iv]), loop.lower, loop.upper, (*body, affine.Yield(yielded, location=loop.location)), loop.step,
-        tuple(inits), carried, tuple(map(_like, carried)), location=loop.location,
+        tuple(inits), carried, likes(carried), location=loop.location,
     )  # fmt: skip
 
 
 def _begins(loop: affine.For, scans: Scans, arrays: dict[int, Value], inits: tuple[Value, ...]) -> affine.For:
     """The loop that gives each part what it begins with, in place of what it comes to; and what all come to."""
     part, at = _part_of(loop), loop.location
-    carried, yielded, body = tuple(map(_like, inits)), list[Value](), list[Op]()
+    carried, yielded, body = likes(inits), list[Value](), list[Op]()
     for k, value in enumerate(carried):
         if k not in arrays:
             yielded.append(value)
             continue
-        own, new = _like(value), _like(value)
+        own, new = like(value), like(value)
         body += [
             affine.Load(own, arrays[k], (Affine.of(part),), location=at),
             arith.Binary(new, scans.kinds[k], value, own, location=at),
@@ -177,23 +173,14 @@ def _begins(loop: affine.For, scans: Scans, arrays: dict[int, Value], inits: tup
         ]
         yielded.append(new)
     body.append(affine.Yield(tuple(yielded), location=at))
-    results = tuple(map(_like, inits))
+    results = likes(inits)
     return affine.For(
         part, (Affine(),), (Affine.of(PARTS),), tuple(body), 1, inits, carried, results, location=at
     )  # fmt: skip
 
 
-def _one_for_each_part(value: Value, hint: str) -> Value:
-    assert isinstance(value.type, ScalarType), "what is no number has been refused"
-    return Value(MemRefType((PARTS,), value.type), f"{value.hint or hint}_parts", value.location)
-
-
 def _part_of(loop: affine.For) -> Value:
     return Value(INDEX, f"{loop.iv.hint}_part", loop.iv.location)
-
-
-def _like(value: Value) -> Value:
-    return Value(value.type, value.hint, value.location)
 
 
 def _value(term: Term) -> Value:

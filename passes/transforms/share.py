@@ -1,19 +1,29 @@
-"""What the copies of a body compute alike is computed once."""
+"""What the copies of a body compute alike is computed once, and what one has stored the next one need not load.
+
+C compilers keep whole vectors in registers where they know that arrays do not overlap, but not under masks, where
+processors wait for a store until it is done; and gcc and clang forget what `restrict` says in a loop on threads: the
+quirk `restrict_on_threads` of `affdsl.codegen.c.quirks`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from typing import TypeAlias
 
 from affdsl.ir.core import Block, Op, roles
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import gathered, map_blocks, substitute, walk
+from affdsl.ir.types import Type
 from affdsl.passes.analysis.effects import NONE, Effects, effects, may_do_anything
 from affdsl.passes.analysis.storage import Storage, storage_of
 
 _NO_PART = frozenset({"location", "written"})
+_STORES = (vector.MaskedStore, affine.VectorStore)
+Place: TypeAlias = tuple[Value, tuple[Value, ...] | tuple[Affine, ...], Value | Type]
+"""A buffer, the indices of a first element, and a mask, or the type of a whole vector."""
 
 
 def shared(function: Func, before: Func, module: Module | None = None) -> Func:
@@ -21,8 +31,14 @@ def shared(function: Func, before: Func, module: Module | None = None) -> Func:
 
         a = A[i]; B[i] = a * x; b = A[i]; C[i] = b * y   ->   a = A[i]; B[i] = a * x; C[i] = a * y
 
-    A load gives what an equal one before it in its block gave, if nothing between them may write to its buffer. A
-    distance from another index goes into the subscripts. What else stands in the function stays as it is.
+    A load gives what an equal one before it in its block gave, if nothing between them may write to its buffer; and a
+    load of a vector what was stored at its place before it:
+
+        store A[i], mask, x; y = load A[i], mask; z = f(y); store A[i], mask, z   ->   z = f(x); store A[i], mask, z
+
+    That is where both have the same mask, or none and the same lanes. Lanes that the mask leaves out are those that the
+    load passes through. A store that another one replaces goes, if nothing between them may read the buffer. A distance
+    from another index goes into the subscripts. What else stands in the function stays as it is.
 
     References
     ----------
@@ -52,6 +68,14 @@ def shared(function: Func, before: Func, module: Module | None = None) -> Func:
     return _Sharing(function, before, module).function
 
 
+@dataclass
+class _Stored:
+    """What a place holds, and where in the new block it was stored, as long as nothing may have read it."""
+
+    value: Value
+    at: int | None
+
+
 class _Sharing:
     """One walk through the blocks of a function, with the values that are known at each place."""
 
@@ -70,15 +94,30 @@ class _Sharing:
         """A block where nothing is computed twice. `loads` are those whose values still stand, and changes."""
         outside = dict(self._pure)
         is_new = any(id(op) not in self._old for op in block)
-        found: list[Op] = []
+        found: list[Op | None] = []
+        stored: dict[Place, _Stored] = {}
         for op in block:
             made = substitute(op, self._new)
-            if not self._is_known(made, loads, is_new=is_new):
-                found.append(made if id(made) in self._old else self._with_blocks(made, loads))
-                self._forget(found[-1], loads)
+            place = _place_of(made) if is_new else None
+            before = None if place is None else stored.get(place)
+            if before is not None and isinstance(made, affine.VectorLoad):
+                self._new[made.result] = before.value
+                continue
+            if before is not None and isinstance(made, vector.MaskedLoad):
+                made = arith.Select(made.result, made.mask, before.value, made.pass_thru, location=made.location)
+            if self._is_known(made, loads, is_new=is_new):
+                continue
+            made = made if id(made) in self._old else self._with_blocks(made, loads)
+            self._forget(made, loads, stored)
+            if place is not None and isinstance(made, _STORES):
+                if before is not None and before.at is not None:
+                    found[before.at] = None
+                stored[place] = _Stored(made.value, len(found))
+            found.append(made)
         self._pure = outside
-        is_same = len(found) == len(block) and all(a is b for a, b in zip(found, block, strict=True))
-        return block if is_same else tuple(found)
+        left = tuple(op for op in found if op is not None)
+        is_same = len(left) == len(block) and all(a is b for a, b in zip(left, block, strict=True))
+        return block if is_same else left
 
     def _with_blocks(self, op: Op, loads: dict[Hashable, Op]) -> Op:
         """An operation with its blocks looked through; of a condition, they go on from what is known before it."""
@@ -107,16 +146,22 @@ class _Sharing:
         self._new.update(zip(results, known, strict=True))
         return True
 
-    def _forget(self, op: Op, loads: dict[Hashable, Op]) -> None:
-        """Leave out the loads whose elements an operation, or what is inside of it, may write."""
-        for inner in walk(op) if loads else ():
+    def _forget(self, op: Op, loads: dict[Hashable, Op], stored: dict[Place, _Stored]) -> None:
+        """Leave out what an operation, or what is inside of it, may write, and remember what it may have read."""
+        for inner in walk(op) if loads or stored else ():
             found = effects(inner)
             if found.unknown and not inner.is_terminator:
                 loads.clear()
+                stored.clear()
             for written in (*found.writes, *found.frees):
                 for key, load in list(loads.items()):
                     if any(self._may_alias(written, read) for read in effects(load).reads):
                         del loads[key]
+                for place in [each for each in stored if self._may_alias(written, each[0])]:
+                    del stored[place]
+            for place, kept in stored.items():
+                if any(self._may_alias(read, place[0]) for read in found.reads):
+                    kept.at = None
 
     def _may_alias(self, a: Value, b: Value) -> bool:
         found = a is b or self._aliases.get((a, b))
@@ -126,6 +171,16 @@ class _Sharing:
             found = self._storage.may_alias(self._storage.buffer(a), self._storage.buffer(b))
             self._aliases[a, b] = found
         return found
+
+
+def _place_of(op: Op) -> Place | None:
+    """The place of a vector that is loaded or stored."""
+    match op:
+        case vector.MaskedLoad() | vector.MaskedStore():
+            return op.memref, op.indices, op.mask
+        case affine.VectorLoad() | affine.VectorStore():
+            return op.memref, op.index, (op.result if isinstance(op, affine.VectorLoad) else op.value).type
+    return None
 
 
 def _only_reads(found: Effects) -> bool:

@@ -7,7 +7,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.traverse import likes, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.arithmetic import MOST
 from affdsl.passes.analysis.access import Accesses
@@ -71,7 +71,7 @@ def strip_mine(function: Func, iv: Value, size: int, *, name: str = "", module: 
     end = strip + size * loop.step
     uppers = (end,) if whole else (*loop.upper, end)
     inner = bounded(loop, (Affine.of(strip),), uppers, loop.step)
-    carried, results = _like(loop.carried), _like(loop.results)
+    carried, results = likes(loop.carried), likes(loop.results)
     inner = with_fields(inner, inits=carried, results=results)
     body: tuple[Op, ...] = ended([inner], results, loop)
     outer = affine.For(
@@ -80,7 +80,3 @@ def strip_mine(function: Func, iv: Value, size: int, *, name: str = "", module: 
     )  # fmt: skip
     outer = bounded(outer, as_it_is(loop, "lower"), as_it_is(loop, "upper"), outer.step)
     return with_loop(function, loop, [outer])
-
-
-def _like(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    return tuple(Value(v.type, v.hint, v.location) for v in values)

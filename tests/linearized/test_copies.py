@@ -7,7 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.passes.analysis.access import Accesses
-from affdsl.passes.analysis.region import regions
+from affdsl.passes.analysis.region import region_of
 from affdsl.passes.analysis.stride import strides
 
 N, M, K, L = af.symbols("N M K L")
@@ -53,9 +53,9 @@ def test_panels_are_packed():
 def test_the_region_of_a_row():
     of = Accesses(matmul.func)
     loop = matmul.func.body[0]
-    written, *_ = (r for r in regions(of, loop, 1) if r.kind == "write")
+    written = region_of(of, [a for a in of.inside(loop) if a.kind == "write"], 1)
     assert str(written).endswith("{ [i] -> [m0 = i, m1] : K > 0 and 0 <= i < N and 0 <= m1 < M }")
-    assert (str(written.box), written.is_exact, written.has_holes) == ("[i, i + 1) x [0, M)", True, False)
+    assert (str(written.box), written.unknown) == ("[i, i + 1) x [0, M)", ())
     assert written.hidden == 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -29,10 +29,6 @@ def step_of(op: Op) -> Step:
     if has_vectors(op):
         return lanewise(op, step_of)
     match op:
-        case affine.Load() | memref.Load():
-            return load(op)
-        case affine.Store() | memref.Store():
-            return store(op)
         case affine.Apply():
             return index_result(op, op.result, evaluator_of(op.expr, op))
         case affine.Min():
@@ -58,8 +54,6 @@ def step_of(op: Op) -> Step:
             return _pure(op.result, semantics.cast(op.kind, source, target, op.rounding), op.operand)
         case arith.Select():
             return _pure(op.result, lambda c, a, b: a if c else b, op.condition, op.if_true, op.if_false)
-        case arith.Extended():
-            return _extended(op)
         case complex_.Constant():
             value = number_of(op.value, complex_type(op.result, op))
             return _pure(op.result, lambda: value)
@@ -79,48 +73,12 @@ def step_of(op: Op) -> Step:
             if not isinstance(of, FloatType):
                 raise error(op, f"needs a float type, got {of}")
             return _pure(op.result, semantics.fma(of), op.a, op.b, op.c)
-        case memref.Dealloc():
-            return dealloc(op)
-        case memref.Dim():
-            return dim(op)
-        case memref.Copy():
-            return copy(op)
-        case memref.Cast():
-            return cast(op)
-        case memref.Rank():
-            return rank(op)
-        case memref.ExtractAlignedPointerAsIndex():
-            return address(op)
-        case memref.AtomicRMW():
-            return atomic_rmw(op)
         case affine.VectorLoad():
             return vector_access.load(op, op.result, op.memref, subscripts(op))
         case affine.VectorStore():
             return vector_access.store(op, op.value, op.memref, subscripts(op))
         case affine.Prefetch() | memref.Prefetch():
             return lambda env: None
-        case affine.DelinearizeIndex():
-            return delinearized(op)
-        case affine.LinearizeIndex():
-            return linearized(op)
-        case affine.DmaStart() | memref.DmaStart():
-            return dma_start(op)
-        case affine.DmaWait() | memref.DmaWait():
-            return dma_wait(op)
-        case memref.SubView():
-            return views.subview(op)
-        case memref.ReinterpretCast():
-            return views.reinterpret_cast(op)
-        case memref.ExpandShape():
-            return views.expand_shape(op)
-        case memref.CollapseShape():
-            return views.collapse_shape(op)
-        case memref.View():
-            return views.view(op)
-        case memref.Reshape():
-            return views.reshape(op)
-        case memref.ExtractStridedMetadata():
-            return views.extract_strided_metadata(op)
         case ub.Poison(result=Value(type=VectorType())):
             type = vector_type(op.result, op)
             lanes = vector_of(type.shape, [poison(type.element)] * prod(type.shape))
@@ -132,8 +90,8 @@ def step_of(op: Op) -> Step:
             return print_step(op)
         case Opaque():
             raise error(op, "the interpreter does not know what this operation does")
-        case _ if op.__class__ in STEPS:
-            return STEPS[op.__class__](op)
+        case _ if op.__class__ in _STEPS:
+            return _STEPS[op.__class__](op)
         case _:
             raise error(op, "the interpreter does not know this operation")
 
@@ -170,3 +128,16 @@ def _extended(op: arith.Extended) -> Step:
         env[op.low], env[op.high] = function(env[op.left], env[op.right])
 
     return step
+
+
+_STEPS: Mapping[type[Op], Callable[[Any], Step]] = {
+    affine.Load: load, memref.Load: load, affine.Store: store, memref.Store: store, memref.AtomicRMW: atomic_rmw,
+    memref.Dealloc: dealloc, memref.Dim: dim, memref.Copy: copy, memref.Cast: cast, memref.Rank: rank,
+    memref.ExtractAlignedPointerAsIndex: address,
+    memref.ExtractStridedMetadata: views.extract_strided_metadata, memref.SubView: views.subview,
+    memref.ReinterpretCast: views.reinterpret_cast, memref.ExpandShape: views.expand_shape,
+    memref.CollapseShape: views.collapse_shape, memref.View: views.view, memref.Reshape: views.reshape,
+    affine.DmaStart: dma_start, memref.DmaStart: dma_start, affine.DmaWait: dma_wait, memref.DmaWait: dma_wait,
+    affine.DelinearizeIndex: delinearized, affine.LinearizeIndex: linearized, arith.Extended: _extended, **STEPS,
+}  # fmt: skip
+"""What makes a step of each class of operations of which nothing but the class decides."""

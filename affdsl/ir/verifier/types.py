@@ -22,6 +22,7 @@ from affdsl.ir.types import (
     Type,
     UnrankedMemRefType,
     VectorType,
+    same_shape,
 )
 
 CLASSES: dict[str, tuple[type, ...]] = {
@@ -69,7 +70,7 @@ def must_be_known(kind: str, known: object) -> Iterator[str]:
 
 def truth(type: Type) -> Type:
     """The type of a comparison of values of `type`: i1, or a vector of i1."""
-    return VectorType(type.shape, IntegerType(1), type.scalable) if isinstance(type, VectorType) else IntegerType(1)
+    return same_shape(type, IntegerType(1))
 
 
 def constant(op: arith.Constant) -> Iterator[str]:

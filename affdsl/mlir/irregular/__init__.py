@@ -5,8 +5,12 @@ from affdsl.mlir.irregular import affine, arith, complex, func, gpu, memref, scf
 from affdsl.mlir.parser import Reader
 from affdsl.mlir.printer import Writer
 
-_DIALECTS = (func, affine, arith, complex, memref, scf, transfers, vector)
-
-READERS: dict[str, Reader] = {name: reader for dialect in _DIALECTS for name, reader in dialect.READERS.items()}
+_ROWS = [
+    (cls, *row)
+    for dialect in (func, affine, arith, complex, memref, scf, transfers, vector)
+    for cls, row in dialect.TABLE.items()
+]
+READERS: dict[str, Reader] = {cls.name: reader for cls, reader, _ in _ROWS if reader is not None}
+READERS["vector.splat"] = vector.read_splat
 OPAQUE_WRITERS = gpu.OPAQUE_WRITERS
-WRITERS: dict[type[Op], Writer] = {cls: writer for dialect in _DIALECTS for cls, writer in dialect.WRITERS.items()}
+WRITERS: dict[type[Op], Writer] = {cls: writer for cls, _, writer in _ROWS}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
@@ -10,7 +10,8 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX, Type
 from affdsl.ir.written import Tree
-from affdsl.mlir.parser import Head, Parser, Reader, Reading, Subscripts, Use, says_nothing
+from affdsl.mlir.irregular.table import Table
+from affdsl.mlir.parser import Head, Parser, Reading, Subscripts, Use, says_nothing
 from affdsl.mlir.pieces import exprs, has_two_roles
 from affdsl.mlir.printer import Printer
 
@@ -32,10 +33,7 @@ def read_for(p: Parser, head: Head) -> Reading:
     before = p.enter()
     value = p.define(iv, INDEX, iv_location)
     carried = tuple([p.define(n, i.type) for n, i in zip(names, inits, strict=True)])
-    s.expect("{")
-    ops = yield
-    body = p.closed(ops, affine.Yield)
-    p.leave(before)
+    body = yield from read_block(p, affine.Yield, before)
     attributes = p.dictionary()
     results = p.results(head, [v.type for v in carried])
     written = {"lower": lower, "upper": upper}
@@ -77,6 +75,16 @@ def read_carried(p: Parser) -> tuple[list[Use], tuple[Value, ...]]:
     return [name for name, _ in pairs], p.typed([init for _, init in pairs], p.types())
 
 
+def read_block(p: Parser, terminator: type[Op], before: int | None = None) -> Generator[None, Block, Block]:
+    """`{ ... }`; `before` is what is in scope behind it, where more is in it."""
+    before = p.enter() if before is None else before
+    p.scanner.expect("{")
+    ops = yield
+    body = p.closed(ops, terminator)
+    p.leave(before)
+    return body
+
+
 def read_if(p: Parser, head: Head) -> Reading:
     """`affine.if #set(%i)[%n] -> type { ... } else { ... }`"""
     s = p.scanner
@@ -92,19 +100,11 @@ def read_if(p: Parser, head: Head) -> Reading:
 
 def read_branches(p: Parser, head: Head, terminator: type[Op]) -> Generator[None, Block, tuple[Block, Block]]:
     """`{ ... } else { ... }`"""
-    s = p.scanner
-    s.expect("{")
-    before = p.enter()
-    ops = yield
-    then = p.closed(ops, terminator)
-    p.leave(before)
+    then = yield from read_block(p, terminator)
     orelse: Block = ()
-    if s.accept("else"):
-        s.expect("{")
-        ops = yield
+    if p.scanner.accept("else"):
         made: Callable[..., Op] = terminator
-        orelse = p.closed(ops, terminator) or (made((), location=head.location),)
-        p.leave(before)
+        orelse = (yield from read_block(p, terminator)) or (made((), location=head.location),)
     return then, orelse
 
 
@@ -128,10 +128,7 @@ def read_parallel(p: Parser, head: Head) -> Reading:
         s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
     before = p.enter()
     values = tuple([p.define(iv, INDEX) for iv in ivs])
-    s.expect("{")
-    ops = yield
-    body = p.closed(ops, affine.Yield)
-    p.leave(before)
+    body = yield from read_block(p, affine.Yield, before)
     attributes = p.dictionary()
     return affine.Parallel(
         values, _grouped(exprs(lower), lower_sizes), _grouped(exprs(upper), upper_sizes), steps, body, kinds,
@@ -284,19 +281,11 @@ def write_extreme(p: Printer, op: affine.Min | affine.Max) -> str:
     return f"{op.name} {p.map(op, 'exprs')}{p.dictionary(op)}"
 
 
-READERS: Mapping[str, Reader] = {
-    "affine.for": read_for,
-    "affine.if": read_if,
-    "affine.parallel": read_parallel,
-    "affine.apply": read_apply,
-    "affine.min": read_extreme,
-    "affine.max": read_extreme,
-}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
-    affine.For: write_for,
-    affine.If: write_if,
-    affine.Parallel: write_parallel,
-    affine.Apply: write_apply,
-    affine.Min: write_extreme,
-    affine.Max: write_extreme,
+TABLE: Table = {
+    affine.For: (read_for, write_for),
+    affine.If: (read_if, write_if),
+    affine.Parallel: (read_parallel, write_parallel),
+    affine.Apply: (read_apply, write_apply),
+    affine.Min: (read_extreme, write_extreme),
+    affine.Max: (read_extreme, write_extreme),
 }

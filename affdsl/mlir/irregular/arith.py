@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from affdsl.ir.attributes import DenseAttr, FloatAttr, IntegerAttr, OpaqueAttr
 from affdsl.ir.core import Block, Op
@@ -12,8 +12,9 @@ from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.constants import constant, dense_text
 from affdsl.mlir.enumerations import PROPERTIES
 from affdsl.mlir.flags import read_flags
+from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.literals import constant_name, literal
-from affdsl.mlir.parser import Head, Parser, Reader
+from affdsl.mlir.parser import Head, Parser
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.reading.opaque import opaque, parted
 
@@ -67,8 +68,7 @@ def write_select(p: Printer, op: arith.Select) -> str:
     return f"arith.select {operands}{p.dictionary(op)} : {chosen}{p.type(op.result)}"
 
 
-READERS: Mapping[str, Reader] = {"arith.constant": read_constant, "arith.select": read_select}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
-    arith.Constant: write_constant,
-    arith.Select: write_select,
+TABLE: Table = {
+    arith.Constant: (read_constant, write_constant),
+    arith.Select: (read_select, write_select),
 }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.types import ComplexType
 from affdsl.mlir.constants import NotNumbersError
 from affdsl.mlir.generic.complex import constant_of, constant_parts
-from affdsl.mlir.parser import Head, Parser, Reader
+from affdsl.mlir.irregular.table import Table
+from affdsl.mlir.parser import Head, Parser
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.reading.opaque import opaque
 
@@ -46,5 +47,6 @@ def _says_f64(text: str, type: ComplexType) -> bool:
     return type.part.name == "f64" and not text.startswith("0x")
 
 
-READERS: Mapping[str, Reader] = {"complex.constant": read_constant}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {complex_.Constant: write_constant}
+TABLE: Table = {
+    complex_.Constant: (read_constant, write_constant),
+}

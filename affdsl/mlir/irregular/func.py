@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, TypeAttr
 from affdsl.ir.core import Block, Op
@@ -12,8 +12,9 @@ from affdsl.ir.expr import Value
 from affdsl.ir.types import FunctionType, Type
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.contract import contract_attributes, ends_itself, function
+from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.names import function_symbol
-from affdsl.mlir.parser import Head, Parameter, Parser, Reader, Reading, Use
+from affdsl.mlir.parser import Head, Parameter, Parser, Reading, Use
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.reading.regions import read_blocks
 
@@ -245,14 +246,9 @@ def write_return(p: Printer, op: func.Return) -> str:
     return f"{'' if p.is_function_level else 'func.'}return{p.dictionary(op)}{values}"
 
 
-READERS: Mapping[str, Reader] = {
-    "builtin.module": read_module,
-    "func.func": read_func,
-    "func.call": read_call,
-}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
-    func.Module: write_module,
-    func.Func: write_func,
-    func.Call: write_call,
-    func.Return: write_return,
+TABLE: Table = {
+    func.Module: (read_module, write_module),
+    func.Func: (read_func, write_func),
+    func.Call: (read_call, write_call),
+    func.Return: (None, write_return),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from affdsl.ir.attributes import Attributes, IntegerAttr, StringAttr
 from affdsl.ir.core import Block, Op
@@ -11,8 +11,9 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I64, INDEX, MemRefType, UnrankedMemRefType
 from affdsl.mlir.constants import NotNumbersError, dense_text
 from affdsl.mlir.generic.views import elements, opaque_global
+from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.names import function_symbol
-from affdsl.mlir.parser import Head, Parser, Reader
+from affdsl.mlir.parser import Head, Parser
 from affdsl.mlir.printer import Printer
 
 
@@ -147,17 +148,10 @@ def write_global(p: Printer, op: memref.Global) -> str:
     return f"{start} : {p.spelled(op.type)}{value}{p.dictionary(shown, 'sym_visibility')}"
 
 
-READERS: Mapping[str, Reader] = {
-    "memref.alloc": read_alloc,
-    "memref.alloca": read_alloc,
-    "memref.reshape": read_reshape,
-    "memref.extract_strided_metadata": read_extract_strided_metadata,
-    "memref.global": read_global,
-}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
-    memref.Alloc: write_alloc,
-    memref.Alloca: write_alloc,
-    memref.Reshape: write_reshape,
-    memref.ExtractStridedMetadata: write_extract_strided_metadata,
-    memref.Global: write_global,
+TABLE: Table = {
+    memref.Alloc: (read_alloc, write_alloc),
+    memref.Alloca: (read_alloc, write_alloc),
+    memref.Reshape: (read_reshape, write_reshape),
+    memref.ExtractStridedMetadata: (read_extract_strided_metadata, write_extract_strided_metadata),
+    memref.Global: (read_global, write_global),
 }

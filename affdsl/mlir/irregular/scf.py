@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 
 from affdsl.ir.attributes import Attributes, UnitAttr
 from affdsl.ir.core import Block, Op
@@ -11,8 +11,9 @@ from affdsl.ir.dialects.opaque import OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, INDEX, Type
 from affdsl.mlir.generic.rows import end_of, ended
-from affdsl.mlir.irregular.affine import read_branches, read_carried, write_branches, write_carried
-from affdsl.mlir.parser import Head, Parser, Reader, Reading
+from affdsl.mlir.irregular.affine import read_block, read_branches, read_carried, write_branches, write_carried
+from affdsl.mlir.irregular.table import Table
+from affdsl.mlir.parser import Head, Parser, Reading
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_blocks
@@ -35,10 +36,7 @@ def read_for(p: Parser, head: Head) -> Reading:
     before = p.enter()
     value = p.define(iv, type)
     carried = tuple([p.define(n, i.type) for n, i in zip(names, inits, strict=True)])
-    s.expect("{")
-    ops = yield
-    body = p.closed(ops, scf.Yield)
-    p.leave(before)
+    body = yield from read_block(p, scf.Yield, before)
     attributes = p.dictionary()
     if unsigned:
         attributes = (*attributes, ("unsignedCmp", UnitAttr()))
@@ -63,10 +61,7 @@ def read_while(p: Parser, head: Head) -> Reading:
     inits = p.typed([init for _, init in pairs], type.inputs, head.offset)
     around = p.enter()
     before_args = tuple([p.define(name, t) for (name, _), t in zip(pairs, type.inputs, strict=True)])
-    s.expect("{")
-    ops = yield
-    before = p.closed(ops, scf.Condition)
-    p.leave(around)
+    before = yield from read_block(p, scf.Condition, around)
     s.expect("do")
     s.expect("{")
     after_args = _block_arguments(p)
@@ -118,10 +113,7 @@ def read_parallel(p: Parser, head: Head) -> Reading:
     inits = p.typed(uses, types, head.offset)
     around = p.enter()
     values = tuple([p.define(iv, INDEX) for iv in ivs])
-    s.expect("{")
-    ops = yield
-    body = p.closed(ops, scf.Reduce)
-    p.leave(around)
+    body = yield from read_block(p, scf.Reduce, around)
     attributes = p.dictionary()
     return scf.Parallel(
         values, lower, upper, steps, body, inits, p.results(head, types), location=head.location, attributes=attributes
@@ -172,20 +164,11 @@ def read_index_switch(p: Parser, head: Head) -> Reading:
         place = s.location()
         s.advance()
         number = s.integer()
-        cases.append(scf.Case(number, (yield from _yielding(p)), location=place))
+        cases.append(scf.Case(number, (yield from read_block(p, scf.Yield)), location=place))
     s.expect("default")
-    default = yield from _yielding(p)
+    default = yield from read_block(p, scf.Yield)
     results = p.results(head, types)
     return scf.IndexSwitch(argument, tuple(cases), default, results, location=head.location, attributes=attributes)
-
-
-def _yielding(p: Parser) -> Generator[None, Block, Block]:
-    p.scanner.expect("{")
-    around = p.enter()
-    ops = yield
-    body = p.closed(ops, scf.Yield)
-    p.leave(around)
-    return body
 
 
 def read_execute_region(p: Parser, head: Head) -> Reading:
@@ -317,21 +300,12 @@ def write_execute_region(p: Printer, op: scf.ExecuteRegion) -> Iterator[Block]:
     p.line(op, f"}}{p.dictionary(op)}")
 
 
-READERS: Mapping[str, Reader] = {
-    "scf.for": read_for,
-    "scf.if": read_if,
-    "scf.while": read_while,
-    "scf.parallel": read_parallel,
-    "scf.reduce": read_reduce,
-    "scf.index_switch": read_index_switch,
-    "scf.execute_region": read_execute_region,
-}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
-    scf.For: write_for,
-    scf.If: write_if,
-    scf.While: write_while,
-    scf.Parallel: write_parallel,
-    scf.Reduce: write_reduce,
-    scf.IndexSwitch: write_index_switch,
-    scf.ExecuteRegion: write_execute_region,
+TABLE: Table = {
+    scf.For: (read_for, write_for),
+    scf.If: (read_if, write_if),
+    scf.While: (read_while, write_while),
+    scf.Parallel: (read_parallel, write_parallel),
+    scf.Reduce: (read_reduce, write_reduce),
+    scf.IndexSwitch: (read_index_switch, write_index_switch),
+    scf.ExecuteRegion: (read_execute_region, write_execute_region),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from affdsl.ir.applied import Applied
 from affdsl.ir.attributes import Attribute, OpaqueAttr
@@ -10,7 +10,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, ub
 from affdsl.ir.expr import Value
 from affdsl.ir.types import INDEX
-from affdsl.mlir.parser import Head, Parser, Reader, Use
+from affdsl.mlir.irregular.table import Table
+from affdsl.mlir.parser import Head, Parser, Use
 from affdsl.mlir.pieces import exprs, has_two_roles
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.reading.opaque import opaque
@@ -149,15 +150,9 @@ def write_poison(p: Printer, op: ub.Poison) -> str:
     return f"ub.poison{p.dictionary(op)} : {p.type(op.result)}"
 
 
-READERS: Mapping[str, Reader] = {
-    "affine.dma_start": read_affine_dma_start,
-    "memref.atomic_rmw": read_atomic_rmw,
-    "memref.dma_start": read_memref_dma_start,
-    "ub.poison": read_poison,
-}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
-    affine.DmaStart: write_affine_dma_start,
-    memref.AtomicRMW: write_atomic_rmw,
-    memref.DmaStart: write_memref_dma_start,
-    ub.Poison: write_poison,
+TABLE: Table = {
+    affine.DmaStart: (read_affine_dma_start, write_affine_dma_start),
+    memref.AtomicRMW: (read_atomic_rmw, write_atomic_rmw),
+    memref.DmaStart: (read_memref_dma_start, write_memref_dma_start),
+    ub.Poison: (read_poison, write_poison),
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, DictAttr, OpaqueAttr
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
@@ -15,8 +15,9 @@ from affdsl.ir.types import I1, I32, INDEX, FloatType, IntegerType, MemRefType, 
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.generic.rows import Property
 from affdsl.mlir.generic.vector import COMBINE, IN_BOUNDS, ITERATORS, MAP, MAPS
+from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.names import string
-from affdsl.mlir.parser import Head, Parser, Reader, Use
+from affdsl.mlir.parser import Head, Parser, Use
 from affdsl.mlir.pieces import field_of
 from affdsl.mlir.printer import Printer
 
@@ -248,14 +249,8 @@ def write_contract(p: Printer, op: vector.Contract) -> str:
     return f"{op.name} {trait} {p.list((op.left, op.right, op.acc))}{p.dictionary(op)} : {types}"
 
 
-READERS: Mapping[str, Reader] = {
-    "vector.transfer_read": read_transfer_read,
-    "vector.transfer_write": read_transfer_write,
-    "vector.contract": read_contract,
-    "vector.splat": read_splat,
-}
-WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
-    vector.TransferRead: write_transfer_read,
-    vector.TransferWrite: write_transfer_write,
-    vector.Contract: write_contract,
+TABLE: Table = {
+    vector.TransferRead: (read_transfer_read, write_transfer_read),
+    vector.TransferWrite: (read_transfer_write, write_transfer_write),
+    vector.Contract: (read_contract, write_contract),
 }

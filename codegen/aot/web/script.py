@@ -12,12 +12,13 @@ from affdsl.codegen.aot.checks import listed_conditions
 from affdsl.codegen.aot.conditions import place
 from affdsl.codegen.aot.languages.described import Function, Parameter, functions
 from affdsl.codegen.aot.naming import check_name
+from affdsl.codegen.aot.python_contract import computed
 from affdsl.codegen.aot.shipped import Library, ShippedKernel
 from affdsl.codegen.aot.sources import Sources
 from affdsl.codegen.c.library import Written
 from affdsl.codegen.jit import signature_of
 from affdsl.errors import UnsupportedError
-from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import IndexType
 
 _TYPES = frozenset(
@@ -145,17 +146,4 @@ def _not_possible(kernel: ShippedKernel, function: Function) -> Iterator[str]:
 
 def _expression(expr: Affine, names: Mapping[Value, str]) -> str:
     """A size as JavaScript that computes it in BigInts, from the numbers `n` of a call."""
-    parts = [_term(atom, factor, names) for atom, factor in expr.terms]
-    parts += [f"{expr.constant}n"] if expr.constant or not parts else []
-    return " + ".join(parts)
-
-
-def _term(atom: Atom, factor: int, names: Mapping[Value, str]) -> str:
-    match atom:
-        case Value():
-            text = f"n[{json.dumps(names[atom])}]"
-        case Product(factors):
-            text = " * ".join(_term(f, 1, names) for f in factors)
-        case FloorDiv(dividend, divisor):
-            text = f"quotient({_expression(dividend, names)}, {_expression(Affine.of(divisor), names)})"
-    return text if factor == 1 else f"{factor}n * {text}"
+    return computed(expr, lambda value: f"n[{json.dumps(names[value])}]", "n")

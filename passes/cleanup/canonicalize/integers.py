@@ -10,7 +10,7 @@ from affdsl.ir.attributes import Attribute, OpaqueAttr
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.numeric import signed, unsigned, wrap
-from affdsl.ir.types import I1, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import I1, IndexType, IntegerType, Type, same_shape
 from affdsl.passes.cleanup.canonicalize.comparisons import NOT
 from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
 from affdsl.passes.cleanup.canonicalize.numbers import (
@@ -326,11 +326,8 @@ def half_of_extended(graph: Graph, node: OpNode, op: arith.Extended) -> bool:
         return True
     element = element_of(op.low.type)
     if op.kind == "mulsi_extended" and integer(graph, op.right) == 1 and element != I1:
-        flag_type = (
-            VectorType(op.low.type.shape, I1, op.low.type.scalable) if isinstance(op.low.type, VectorType) else I1
-        )
         zero = graph.constant(0, op.low.type, node)
-        negative, sign = Value(flag_type), Value(op.high.type)
+        negative, sign = Value(same_shape(op.low.type, I1)), Value(op.high.type)
         graph.insert(arith.Compare(negative, "cmpi", "slt", op.left, zero, location=op.location), node)
         graph.insert(arith.Cast(sign, "extsi", negative, location=op.location), node)
         graph.replace(node, (op.left, sign))

@@ -2,59 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias, get_args
+
 from affdsl.ir.dialects import vector
-from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType, VectorType
 from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
 from affdsl.passes.cleanup.canonicalize.numbers import index_number, integer
 from affdsl.passes.cleanup.canonicalize.rules import Rules
 
-
-def _mask(graph: Graph, value: Value) -> bool | None:
-    """Whether a mask is set everywhere, or nowhere; None if that is not known."""
-    found = integer(graph, value)
-    return None if found is None else bool(found)
+_Masked: TypeAlias = (
+    vector.MaskedLoad | vector.MaskedStore | vector.Gather | vector.ExpandLoad | vector.Scatter | vector.CompressStore
+)
 
 
-def load_by_mask(graph: Graph, node: OpNode, op: vector.MaskedLoad) -> bool:
-    """A masked load as a load, or as what stands in for it."""
-    match _mask(graph, op.mask):
-        case True:
-            new = vector.Load(op.result, op.memref, op.indices, alignment=op.alignment, location=op.location)
-            graph.update(node, new)
-        case False:
+def by_mask(graph: Graph, node: OpNode, op: _Masked) -> bool:
+    """An access of no lane is what stands in for it, or nothing; a masked load or store of all is one without mask."""
+    is_set = integer(graph, op.mask)
+    if is_set is None:
+        return False
+    if not is_set:
+        if isinstance(op, vector.MaskedLoad | vector.Gather | vector.ExpandLoad):
             graph.replace(node, (op.pass_thru,))
-        case None:
-            return False
-    return True
-
-
-def store_by_mask(graph: Graph, node: OpNode, op: vector.MaskedStore) -> bool:
-    """A masked store as a store, or as nothing."""
-    match _mask(graph, op.mask):
-        case True:
-            new = vector.Store(op.value, op.memref, op.indices, alignment=op.alignment, location=op.location)
-            graph.update(node, new)
-        case False:
+        else:
             graph.erase(node)
-        case None:
-            return False
-    return True
-
-
-def gather_by_mask(graph: Graph, node: OpNode, op: vector.Gather | vector.ExpandLoad) -> bool:
-    """A load of no lane at all."""
-    if _mask(graph, op.mask) is not False:
+        return True
+    if not isinstance(op, vector.MaskedLoad | vector.MaskedStore):
         return False
-    graph.replace(node, (op.pass_thru,))
-    return True
-
-
-def scatter_by_mask(graph: Graph, node: OpNode, op: vector.Scatter | vector.CompressStore) -> bool:
-    """A store of no lane at all."""
-    if _mask(graph, op.mask) is not False:
-        return False
-    graph.erase(node)
+    cls, value = (vector.Load, op.result) if isinstance(op, vector.MaskedLoad) else (vector.Store, op.value)
+    graph.update(node, cls(value, op.memref, op.indices, alignment=op.alignment, location=op.location))
     return True
 
 
@@ -81,9 +56,7 @@ def inside(graph: Graph, node: OpNode, op: vector.TransferRead | vector.Transfer
 
 VECTOR_MEMORY = Rules(
     rules={
-        vector.MaskedLoad: (load_by_mask,), vector.MaskedStore: (store_by_mask,),
-        vector.Gather: (gather_by_mask,), vector.ExpandLoad: (gather_by_mask,),
-        vector.Scatter: (scatter_by_mask,), vector.CompressStore: (scatter_by_mask,),
+        **dict.fromkeys(get_args(_Masked), (by_mask,)),
         vector.TransferRead: (inside,), vector.TransferWrite: (inside,),
     },
 )  # fmt: skip

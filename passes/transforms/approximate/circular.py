@@ -10,7 +10,7 @@ from math import pi
 
 from affdsl.ir.attributes import UnitAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, math, scf, vector
+from affdsl.ir.dialects import math, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.formats import F64, Format
 from affdsl.ir.traverse import with_fields
@@ -34,22 +34,13 @@ def circular(op: math.Unary, format: Format) -> tuple[Op, ...]:
     of, at = op.operand, op.location
     m = Maker(op.result.type, format, at)
     far = m.number(FARTHEST)
-    size = Value(of.type)
-    is_vector = isinstance(of.type, VectorType)
-    near = Value(VectorType(of.type.shape, I1) if isinstance(of.type, VectorType) else I1)
-    before: list[Op] = [
-        *m.made,
-        math.Unary(size, "absf", of, location=at),
-        arith.Compare(near, "cmpf", "ole", size, far, location=at),
-    ]
-    condition = Value(I1) if is_vector else near
-    if is_vector:
-        before.append(vector.Reduction(condition, "and", near, (), location=at))
+    near = m.compare("ole", m.absolute(of), far)
+    condition = m.made(vector.Reduction, I1, "and", near, ()) if isinstance(of.type, VectorType) else near
     inside = Maker(op.result.type, format, at)
     found = _polynomials(inside, op.kind, of)
     exact = with_fields(op, result=Value(op.result.type), attributes=(*op.attributes, (FAR, UnitAttr())))
-    then, orelse = (*inside.made, scf.Yield((found,))), (exact, scf.Yield((exact.result,)))
-    return (*before, scf.If(condition, then, orelse, (op.result,), location=at))
+    then, orelse = (*inside.ops, scf.Yield((found,))), (exact, scf.Yield((exact.result,)))
+    return (*m.ops, scf.If(condition, then, orelse, (op.result,), location=at))
 
 
 def is_near(op: scf.If) -> bool:
@@ -80,12 +71,12 @@ def _polynomials(m: Maker, kind: str, x: Value) -> Value:
     sine, cosine = _sine(w, format, r, tail, z), _cosine(w, format, r, tail, z)
     if kind == "sin":
         sine = w.choose("olt", w.absolute(wide), w.number(LEAST), wide, sine)
-    quarter = w.bits(turned) if kind == "sin" else w.of_integers("addi", w.bits(turned), w.integer(1))
+    quarter = w.bits(turned) if kind == "sin" else w.binary("addi", w.bits(turned), w.integer(1))
     one = w.integer(1)
-    is_odd = w.equals(w.of_integers("andi", w.bits(turned), one), one)
+    is_odd = w.equals(w.binary("andi", w.bits(turned), one), one)
     found = w.select(is_odd, *((cosine, sine) if kind == "sin" else (sine, cosine)))
-    sign = w.of_integers("shli", w.of_integers("andi", quarter, w.integer(2)), w.integer(F64.bits - 2))
-    found = w.of_bits(w.of_integers("xori", w.bits(found), sign))
+    sign = w.binary("shli", w.binary("andi", quarter, w.integer(2)), w.integer(F64.bits - 2))
+    found = w.of_bits(w.binary("xori", w.bits(found), sign))
     return found if w is m else m.narrowed(found)
 
 

@@ -47,11 +47,11 @@ def _scaled(m: Maker, r: Value, turned: Value) -> Value:
     """e**r times the power of 2 with the exponent in the last bits of `turned`, in two steps: it may be no number."""
     tail = m.add(m.multiply(m.multiply(r, r), m.polynomial(m.format.exp, r)), r)
     power = m.add(tail, m.number(1.0))
-    n = m.of_integers("subi", m.bits(turned), m.bits_of(m.format.rounder))
-    half = m.of_integers("shrsi", n, m.integer(1))
-    for exponent in (half, m.of_integers("subi", n, half)):
-        biased = m.of_integers("addi", exponent, m.integer(m.format.bias))
-        power = m.multiply(power, m.of_bits(m.of_integers("shli", biased, m.integer(m.format.fraction))))
+    n = m.binary("subi", m.bits(turned), m.bits_of(m.format.rounder))
+    half = m.binary("shrsi", n, m.integer(1))
+    for exponent in (half, m.binary("subi", n, half)):
+        biased = m.binary("addi", exponent, m.integer(m.format.bias))
+        power = m.multiply(power, m.of_bits(m.binary("shli", biased, m.integer(m.format.fraction))))
     return power
 
 
@@ -81,8 +81,8 @@ def _logarithm(m: Maker, x: Value, parts: tuple[float, float], scale: float) -> 
 def _taken_apart(m: Maker, x: Value) -> tuple[Value, Value]:
     """The exponent of a number, and the number without it: from sqrt(1/2) to sqrt(2)."""
     fraction, bits = m.integer(m.format.fraction), m.bits(x)
-    k = m.of_integers("shrsi", m.of_integers("subi", bits, m.bits_of(sqrt(0.5))), fraction)
-    return m.from_integer(k), m.of_bits(m.of_integers("subi", bits, m.of_integers("shli", k, fraction)))
+    k = m.binary("shrsi", m.binary("subi", bits, m.bits_of(sqrt(0.5))), fraction)
+    return m.from_integer(k), m.of_bits(m.binary("subi", bits, m.binary("shli", k, fraction)))
 
 
 FUNCTIONS: Mapping[str, Callable[[Maker, Value], Value]] = {

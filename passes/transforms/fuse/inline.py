@@ -12,7 +12,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone, rewrite, walk
+from affdsl.ir.traverse import clone, rewrite, walk, way_to
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.effects import is_pure, is_removable
 from affdsl.passes.analysis.graph import MemRefDependenceGraph
@@ -21,7 +21,6 @@ from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.proof.polyhedral import Reference
 from affdsl.passes.transforms.fuse.compute_at import why
-from affdsl.passes.transforms.fuse.producers import path_to
 from affdsl.passes.transforms.fuse.window import Window
 from affdsl.passes.transforms.loops.nests import instead
 from affdsl.passes.transforms.settle import settled
@@ -155,7 +154,7 @@ class _Source:
     def __init__(self, function: Func, store: affine.Store, what: str) -> None:
         self.store = store
         self.what = what
-        path = path_to(function, store)
+        path = way_to(function, store)
         self._own = [op for op in path if isinstance(op, affine.For | affine.Parallel)]
         odd = next((op for op in path[1:-1] if op not in self._own), None)
         if odd is not None:

@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.spelling import spell
-from affdsl.ir.traverse import fresh, rewrite, walk, with_fields
+from affdsl.ir.traverse import fresh, rewrite, walk, ways, with_fields
 from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.dependence import Dependences
@@ -192,20 +192,9 @@ def _require_steps(pair: _Pair, what: str) -> None:
         raise refusal(pair.second, what, f"it is not known that they meet, in steps of {first.step}")
 
 
-def _path(function: func.Func, iv: Value) -> list[Op]:
+def _path(function: func.Func, iv: Value) -> tuple[Op, ...]:
     """The operations around a loop, from the function on, and the loop."""
-
-    def search(op: Op) -> list[Op] | None:
-        if isinstance(op, affine.For) and op.iv is iv:
-            return [op]
-        for found in (search(each) for block in op.blocks() for each in block):
-            if found is not None:
-                return [op, *found]
-        return None
-
-    found = search(function)
-    assert found is not None, "the loop stands in the function"
-    return found
+    return next(way for way in ways(function) if isinstance(way[-1], affine.For) and way[-1].iv is iv)
 
 
 def _opened(function: func.Func, iv: Value) -> func.Func:

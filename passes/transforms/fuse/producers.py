@@ -12,7 +12,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import clone, rewrite, walk, with_fields
+from affdsl.ir.traverse import clone, rewrite, walk, way_to, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependence
@@ -216,7 +216,7 @@ class Pair:
         loop = self.loops[depth - 1]
         assert isinstance(self.source.op, affine.For)
         inside = len(self.accesses.domains[loop.body[0]].ivs)
-        return slice_of(self.accesses, self.source.op, self.links, inside, path_to(self.function, loop.body[0]))
+        return slice_of(self.accesses, self.source.op, self.links, inside, way_to(self.function, loop.body[0]))
 
     def _found(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]]:
         """The slice for the loop of a depth, and the buffers that could be private. Raises UnknownError."""
@@ -398,19 +398,3 @@ def _within(nest: Op, loop: Loop, before: Sequence[Op], behind: Sequence[Op]) ->
 def is_like(op: Op, loop: Loop) -> bool:
     """Whether an operation is a loop, perhaps with another body."""
     return type(op) is type(loop) and [*op.binds()] == [*loop.binds()]
-
-
-def path_to(function: Func, inner: Op) -> list[Op]:
-    """The operations around one, from the function on, and itself."""
-
-    def search(op: Op) -> list[Op] | None:
-        if op is inner:
-            return [op]
-        for found in (search(each) for block in op.blocks() for each in block):
-            if found is not None:
-                return [op, *found]
-        return None
-
-    found = search(function)
-    assert found is not None, "the operation stands in the function"
-    return found

@@ -8,7 +8,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Affine, FloorDiv, Term, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import clone_block, walk, with_fields
+from affdsl.ir.traverse import clone_block, like, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.loops.pieces import ahead
@@ -25,7 +25,7 @@ class Copies:
         self.factor = factor
         self.what = what
         self.copies: list[dict[Value, Term]] = [{} for _ in range(factor)]
-        self.carried = [loop.carried, *[tuple(map(_like, loop.carried)) for _ in range(factor - 1)]]
+        self.carried = [loop.carried, *[tuple(map(like, loop.carried)) for _ in range(factor - 1)]]
         """What the loop carries for each copy, where the copies run together."""
         self.made: dict[Value, Affine] = {}
         """What the results of affine.apply are over the loops around."""
@@ -153,7 +153,7 @@ class Copies:
             if last is None or last in stops[k]:
                 results.append([])
                 continue
-            results.append(list(map(_like, op.results)))
+            results.append(list(map(like, op.results)))
             lows = self._from(op, last, main_lower)
             part, found = self._alone(op, k, lows, stops[k], results[k], op.results if k == 0 else ())
             if k > 0:
@@ -171,13 +171,13 @@ class Copies:
         found: list[Value] = []
         for k in range(self.factor):
             if k > 0:
-                fresh = list(map(_like, op.carried))
+                fresh = list(map(like, op.carried))
                 self.copies[k].update(zip(op.carried, fresh, strict=True))
                 carried += fresh
             if results and results[k]:
                 found += results[k]
                 continue
-            own = op.results if k == 0 else tuple(map(_like, op.results))
+            own = op.results if k == 0 else tuple(map(like, op.results))
             if k > 0:
                 self.copies[k].update(zip(op.results, own, strict=True))
             found += own
@@ -250,11 +250,6 @@ class Copies:
         if op.step == 1:
             return (*lower, last)
         return (*lower, lower[0] + (last - lower[0]).ceildiv(op.step) * op.step)
-
-
-def _like(value: Value) -> Value:
-    """A new value of the same type and name."""
-    return Value(value.type, value.hint, value.location)
 
 
 _PURE = (affine.Apply, affine.Min, affine.Max, arith.Constant)

@@ -6,7 +6,6 @@ import re
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import product
 
 import pytest
 
@@ -15,12 +14,13 @@ from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
-from affdsl.passes.analysis.access import Accesses
-from affdsl.passes.analysis.boxes import Size
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.boxes import NO_BOX
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.analysis.polyhedral import Dim, Map
-from affdsl.passes.analysis.region import Region, extents, footprints, region_of, regions
+from affdsl.passes.analysis.region import Region, extents, region_of
 from affdsl.passes.analysis.relations import fixed
+from affdsl.passes.analysis.storage import Buffer
 from tests.effort import some
 from tests.passes.analysis.programs import Program, generate
 from tests.passes.analysis.touched import origin
@@ -31,6 +31,15 @@ SLOW = {11}
 Point = tuple[int, ...]
 Touched = dict[Point, set[Point]]
 """For each iteration of the outer loops, the elements touched in it."""
+
+
+def regions(of: Accesses, root: Op | None = None, depth: int = 0) -> list[Region]:
+    """Those of each buffer that is read, or written, in an operation, or in the whole function."""
+    grouped: dict[tuple[Buffer, str], list[Access]] = defaultdict(list)
+    for access in of.all if root is None else of.inside(root):
+        if not isinstance(access.op, memref.Dealloc):
+            grouped[access.buffer, access.kind].append(access)
+    return [region_of(of, group, depth) for group in grouped.values()]
 
 
 @pytest.mark.filterwarnings(
@@ -52,12 +61,12 @@ def check(program: Program, found: Trace) -> dict[str, int]:
         sizes = numbers(program, of)
         for region in told:
             expected = seen.pop((region.buffer.root, region.kind), {})
-            counts["exact" if region.is_exact else "not exact"] += 1
+            counts["exact" if not region.unknown else "not exact"] += 1
             may, must = points(region.may, sizes), points(region.must, sizes)
             if may is None or must is None:
                 counts["not bounded"] += 1
                 continue
-            if region.is_exact:
+            if not region.unknown:
                 assert may == must == expected, f"{region} at {depth}"
             else:
                 for key, elements in must.items():
@@ -77,10 +86,19 @@ def test_extents_are_those_of_footprints() -> None:
         of = Accesses(program.function, program.module)
         for root in program.function.body:
             if of.inside(root):
-                told = {region.buffer: region.box.extents for region in footprints(of, root)}
+                told = {region.buffer: region.box.extents for region in whole(of, root)}
                 assert extents(of, root) == told, seed
                 grids += all(a.is_exact and a.relation.grid is not None for a in of.inside(root))
     assert grids > 5
+
+
+def whole(of: Accesses, root: Op) -> list[Region]:
+    """The regions of what is read or written."""
+    groups: dict[Buffer, list[Access]] = defaultdict(list)
+    for access in of.inside(root):
+        if not isinstance(access.op, memref.Dealloc):
+            groups[access.buffer].append(access)
+    return [region_of(of, group, len(of.domains[root].ivs)) for group in groups.values()]
 
 
 def test_extents_of_grids_inside_of_a_loop() -> None:
@@ -92,7 +110,7 @@ def test_extents_of_grids_inside_of_a_loop() -> None:
     of = accesses_of(body, "%x: f32")
     loop = of.function.body[0]
     assert list(extents(of, loop).values()) == [(7,)]
-    assert [region.box.extents for region in footprints(of, loop)] == [(7,)]
+    assert [region.box.extents for region in whole(of, loop)] == [(7,)]
     inner = loop.body[1]
     assert list(extents(of, inner).values()) == [(5,)]
 
@@ -102,11 +120,9 @@ def check_box(region: Region, may: Touched, sizes: Mapping[Value, int], counts: 
     inside = {key: {element[start:] for element in elements} for key, elements in may.items()}
     axes = range(region.buffer.rank)
     extents = [0 for _ in axes]
-    full = True
     for key, elements in inside.items():
         env = {**sizes, **dict(zip(region.ivs, key, strict=True))}
         spans = [(min(e[k] for e in elements), max(e[k] for e in elements) + 1) for k in axes]
-        full &= set(product(*(range(*span) for span in spans))) == elements
         for k, (low, high) in enumerate(spans):
             lower, upper = region.box.lower[k], region.box.upper[k]
             if lower is None or upper is None:
@@ -121,21 +137,10 @@ def check_box(region: Region, may: Touched, sizes: Mapping[Value, int], counts: 
             counts["sides"] += 2
             counts["tight"] += lower.is_tight + upper.is_tight
             extents[k] = max(extents[k], high - low)
-    most = max(map(len, may.values()), default=0)
     if region.params or None in region.box.extents:
         assert all(have is None or have >= seen for have, seen in zip(region.box.extents, extents, strict=True))
-        assert not region.box.is_full or full
-        assert region.size.exact is None or region.size.exact >= most
-        assert region.size.at_most is None or region.size.at_most >= most
-        return
-    assert region.box.extents == tuple(extents)
-    if start <= len(region.ivs):
-        assert region.box.is_full == full
-    assert region.size.at_most is None or region.size.at_most >= most
-    if region.is_exact:
-        counts["counted"] += region.size.exact is not None
-        counts["not counted"] += region.size.exact is None
-        assert region.size.exact in (None, most)
+    else:
+        assert region.box.extents == tuple(extents)
 
 
 def places(of: Accesses) -> Iterator[tuple[Op, int]]:
@@ -210,57 +215,53 @@ FLAT, SQUARE, X = "%A: memref<?xf32>, %x: f32", "%A: memref<?x?xf32>, %x: f32", 
 
 
 @pytest.mark.parametrize(
-    ("region", "box", "extents", "holes", "bytes"),
+    ("region", "box", "extents"),
     [
         # A tile, whose place is known by the outer loops and whose size by nobody else.
         (only(NEST.format("%n", 0, 4, store("%i * 8 + %j", "memref<?xf32>")), FLAT + X, 1),
-         "[i * 8, i * 8 + 4)", (4,), False, Size(16, 16)),
+         "[i * 8, i * 8 + 4)", (4,)),
         # The same over all i: the box has holes.
         (only(NEST.format(16, 0, 4, store("%i * 8 + %j", "memref<?xf32>")), FLAT + X),
-         "[0, 124)", (124,), True, Size(256, 256)),
+         "[0, 124)", (124,)),
         # A row of unknown length has no constant extent, but ends.
         (only(NEST.format("%n", 0, "%m", store("%i, %j + 1")), SQUARE + X, 1),
-         "[i, i + 1) x [1, m + 1)", (1, None), False, Size(None, None)),
+         "[i, i + 1) x [1, m + 1)", (1, None)),
         # A triangle: half of its box, and as a row as long as the longest.
         (only(NEST.format(10, 0, "%i", store("%i, %j")), SQUARE),
-         "[1, 10) x [0, 9)", (9, 9), True, Size(45 * 4, 45 * 4)),
+         "[1, 10) x [0, 9)", (9, 9)),
         (only(NEST.format(10, 0, "%i", store("%i, %j")), SQUARE, 1),
-         "[i, i + 1) x [0, i)", (1, 9), False, Size(36, 36)),
+         "[i, i + 1) x [0, i)", (1, 9)),
         # Steps leave holes, which are known.
         (only("affine.for %i = 1 to 1000000 step 3 { affine.store %x, %A[%i] : memref<?xf32> }", FLAT),
-         "[1, 999998)", (999997,), True, Size(333333 * 4, 333333 * 4)),
+         "[1, 999998)", (999997,)),
         # Both dimensions move together: a diagonal.
         (only("affine.for %i = 0 to 10 { affine.store %x, %A[%i, %i] : memref<?x?xf32> }", SQUARE),
-         "[0, 10) x [0, 10)", (10, 10), True, Size(40, 40)),
+         "[0, 10) x [0, 10)", (10, 10)),
         # Two dimensions grow, the one against the other: 4 * 5 and 5 * 4 of at most 8 * 8.
         (only("""affine.for %i = 1 to 9 { affine.for %j = 0 to %i {
                    affine.for %k = %i to 9 { affine.store %x, %A[%j, %k] : memref<?x?xf32> } } }""", SQUARE, 1),
-         "[0, i) x [i, 9)", (8, 8), False, Size(80, 80)),
+         "[0, i) x [i, 9)", (8, 8)),
         # Where the sides depend on which of two loops reaches further.
         (only("""affine.for %i = 0 to min affine_map<()[s0, s1] -> (s0, s1)>()[%n, %m] {
                    affine.store %x, %A[%i] : memref<?xf32> }""", FLAT + X),
-         "[0, min(n, m))", (None,), False, Size(None, None)),
+         "[0, min(n, m))", (None,)),
         (only("affine.for %i = 0 to 4 { affine.vector_store %v, %A[%i * 4] : memref<?xf32>, vector<4xf32> }",
-              "%A: memref<?xf32>, %v: vector<4xf32>"), "[0, 16)", (16,), False, Size(64, 64)),
+              "%A: memref<?xf32>, %v: vector<4xf32>"), "[0, 16)", (16,)),
         # A scalar has no dimensions.
-        (only("affine.store %x, %A[] : memref<f32>", "%A: memref<f32>, %x: f32"), "[]", (), False, Size(4, 4)),
+        (only("affine.store %x, %A[] : memref<f32>", "%A: memref<f32>, %x: f32"), "[]", ()),
         # What is never reached.
         (only("affine.for %i = 4 to 2 { affine.store %x, %A[%i] : memref<?xf32> }", FLAT),
-         "[0, 0)", (0,), False, Size(0, 0)),
+         "[0, 0)", (0,)),
     ],
 )  # fmt: skip
-def test_boxes_and_sizes_by_hand(
-    region: Region, box: str, extents: tuple[int | None, ...], holes: bool, bytes: Size
-) -> None:
+def test_boxes_by_hand(region: Region, box: str, extents: tuple[int | None, ...]) -> None:
     assert str(region.box) == box
     assert region.sides == (region.box.lower, region.box.upper)
     assert region.box.extents == extents
-    assert region.has_holes == holes
-    assert region.bytes == bytes
-    assert region.is_exact
+    assert not region.unknown
 
 
-def test_a_stencil_is_counted_where_it_is_no_box() -> None:
+def test_the_box_of_a_stencil() -> None:
     body = """affine.for %i = 1 to %n { affine.for %j = 1 to %m {
         %a = affine.load %A[%i, %j] : memref<?x?xf64>      %b = affine.load %A[%i - 1, %j] : memref<?x?xf64>
         %c = affine.load %A[%i + 1, %j] : memref<?x?xf64>  %d = affine.load %A[%i, %j - 1] : memref<?x?xf64>
@@ -269,26 +270,12 @@ def test_a_stencil_is_counted_where_it_is_no_box() -> None:
     } }"""
     of = accesses_of(body, "%A: memref<?x?xf64>, %n: index, %m: index")
     read, written = regions(of, depth=2)
-    assert (read.size, read.bytes, read.box_bytes) == (Size(5, 5), Size(40, 40), 72)
     assert str(read.box) == "[i - 1, i + 2) x [j - 1, j + 2)"
-    assert read.has_holes
-    assert read.covers(written)
-    assert not written.covers(read)
-    (both,) = footprints(of, depth=2)
-    assert (both.kind, both.size) == ("access", Size(5, 5))
+    assert str(written.box) == "[i, i + 1) x [j, j + 1)"
+    assert region_of(of, of.all, 2).kind == "access"
     row = regions(of, depth=1)[0]
     assert str(row.box) == "[i - 1, i + 2) x [0, m + 1)"
-    assert (row.box.extents, row.size.exact) == ((3, None), None)
-
-
-def test_a_diagonal_that_grows_is_counted_wherever_its_loop_begins() -> None:
-    for first in (-2, 0, 1_000_000):
-        body = f"""affine.for %i = {first} to {first + 4} {{
-            affine.for %j = 0 to affine_map<(d0) -> (d0 - {first} + 1)>(%i) {{
-                affine.store %x, %A[%j, %j] : memref<9x9xf32>
-            }}
-        }}"""
-        assert only(body, "%A: memref<9x9xf32>, %x: f32", 1).size.at_most == 4, first
+    assert row.box.extents == (3, None)
 
 
 def test_one_array_for_each_iteration_is_no_larger_than_one() -> None:
@@ -298,9 +285,6 @@ def test_one_array_for_each_iteration_is_no_larger_than_one() -> None:
     }"""
     inside, outside = only(body, "%x: f32", 1), only(body, "%x: f32", 0)
     assert str(inside.box) == str(outside.box) == "[0, 8)"
-    assert inside.size.exact == 8
-    assert outside.size.exact == 80  # of ten arrays
-    assert outside.box_bytes == 32
 
 
 def test_what_may_be_touched_is_not_certain() -> None:
@@ -312,23 +296,21 @@ def test_what_may_be_touched_is_not_certain() -> None:
     of = accesses_of(body, "%A: memref<16xf32>, %I: memref<8xindex>, %x: f32")
     written = next(r for r in regions(of) if r.kind == "write")
     assert written.unknown == ("%k is not affine",)
-    assert (written.size, str(written.box), written.has_holes) == (Size(None, 16), "[0, 16)", True)
+    assert str(written.box) == "[0, 16)"
     assert written.must.range().count_val().to_python() == 8
-    assert not written.covers(written)
 
 
 def test_nothing_is_known_of_a_buffer_without_a_rank() -> None:
     of = accesses_of("func.call @g(%A) : (memref<*xf32>) -> ()", "%A: memref<*xf32>")
     for region in regions(of):
-        assert (region.size, region.box_bytes, region.has_holes) == (Size(None, None), None, True)
+        assert (region.box, region.sides) == (NO_BOX, ((), ()))
 
 
 def test_a_copy_touches_all_there_is() -> None:
     of = accesses_of("memref.copy %A, %T : memref<?xf32> to memref<?xf32>", "%A: memref<?xf32>, %T: memref<?xf32>")
     read, written = regions(of)
     assert (str(read.box), str(written.box)) == ("[0, A_size0)", "[0, T_size0)")
-    assert read.is_exact
-    assert not read.has_holes
+    assert not read.unknown
 
 
 @pytest.mark.parametrize("budget", [1, 30])
@@ -339,13 +321,11 @@ def test_isl_out_of_its_budget_is_unknown(budget: int, monkeypatch: pytest.Monke
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         region = only(body, FLAT)
-        size, box, covers = region.size, region.box, region.covers(region)
+        box = region.box
     said = [str(warning.message) for warning in caught if warning.category is AnalysisWarning]
     assert len(said) == len(caught) > 0
     assert all(re.match(f"isl needs more than {budget} operations, for .* A", message) for message in said)
-    assert size.exact is None
-    assert not box.is_full
-    assert not covers
+    assert None in (*box.lower, *box.upper, *box.extents)
 
 
 def test_depths_that_there_are_not_are_refused() -> None:
@@ -361,16 +341,3 @@ def test_depths_that_there_are_not_are_refused() -> None:
                      f"{FLAT}, %B: memref<?xf32>")  # fmt: skip
     with pytest.raises(ValueError, match="a region is one of one buffer, not of A and B"):
         region_of(of, of.all, 0)
-
-
-def test_only_regions_of_one_buffer_at_one_depth_are_compared() -> None:
-    body = "affine.for %i = 0 to 4 { affine.store %x, %A[%i] : memref<?xf32> affine.store %x, %B[%i] : memref<?xf32> }"
-    of = accesses_of(body, f"{FLAT}, %B: memref<?xf32>")
-    a, b = regions(of)
-    with pytest.raises(ValueError, match="a region of A cannot be compared with one of B"):
-        a.covers(b)
-    inner, _ = regions(of, depth=1)
-    with pytest.raises(
-        ValueError, match=r"a region for each \(\) cannot be compared with one for each \(%i\): ask for"
-    ):
-        a.union(inner)

@@ -7,7 +7,7 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from affdsl.passes.transforms.stored_vectors import kept
+from affdsl.passes.transforms.share import shared
 
 NOTHING = Func("nothing", (), ())
 TYPES = "memref<9xf32>, vector<4xi1>, vector<4xf32>"
@@ -30,7 +30,7 @@ def function(body: str, arguments: str = ARGUMENTS) -> Func:
 
 def left(body: str) -> tuple[int, int]:
     """How many masked loads and stores of a function are left."""
-    made = kept(function(body), NOTHING)
+    made = shared(function(body), NOTHING)
     verify(made)
     return tuple(sum(isinstance(op, kind) for op in walk(made)) for kind in (vector.MaskedLoad, vector.MaskedStore))
 
@@ -65,7 +65,7 @@ def test_a_block_in_which_nothing_changes_stays_what_it_is():
     """Else all of it would count as changed."""
     text = f"affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) {{ {STORE.format(to='A', mask='m', x='one')} }} "
     before = function(text + "else { affine.store %x, %B[0] : memref<9xf32> }\n", ARGUMENTS + ", %x: f32")
-    assert kept(before, NOTHING) is before
+    assert shared(before, NOTHING) is before
 
 
 def test_another_place_or_mask_is_another_value():
@@ -86,7 +86,7 @@ def test_another_place_or_mask_is_another_value():
 def test_whole_vectors_are_kept_where_nothing_else_is_written(between, loads, stores):
     body = "%e = affine.load %B[0] : memref<9xf32>\n" + WHOLE_STORE.format(to="A", at="%i", x="one") + between
     body += WHOLE_LOAD.format(of="A", at="%i", x="a") + "%s = arith.addf %a, %one : vector<4xf32>\n"
-    made = kept(function(body + WHOLE_STORE.format(to="A", at="%i", x="s")), NOTHING)
+    made = shared(function(body + WHOLE_STORE.format(to="A", at="%i", x="s")), NOTHING)
     verify(made)
     counts = [sum(isinstance(op, kind) for op in walk(made)) for kind in (affine.VectorLoad, affine.VectorStore)]
     assert counts == [loads, stores]
@@ -100,10 +100,10 @@ def test_arguments_that_a_call_shows_to_be_one_buffer_are_one():
     module = parse(f"""
     func.func private @f({ARGUMENTS}) {{ {HEAD} {body} return }}
     func.func @main({ARGUMENTS}) {{ call @f({given}) : ({types}) -> () return }}""")
-    made = kept(module.functions[0], NOTHING, module)
+    made = shared(module.functions[0], NOTHING, module)
     assert sum(isinstance(op, vector.MaskedStore) for op in walk(made)) == 3
 
 
 def test_what_stood_before_stays():
     given = function(UPDATE.format(""))
-    assert kept(given, given) is given
+    assert shared(given, given) is given
