@@ -12,17 +12,16 @@ from dataclasses import replace
 from affdsl.explained import Note, SourceLoop
 from affdsl.frozen import Frozen
 from affdsl.garbage import uncollected
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import holders, walk
+from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
 from affdsl.optimize import recipes, rounding, versions
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.memory import prefetching
-from affdsl.optimize.nests import names_in
+from affdsl.optimize.nests import names_in, nests_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
@@ -207,8 +206,8 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
     if depth > MOST_LOOPS:
         why = f"recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"
         return s, "", [of(s, root, why=why)]
-    ivs = {row.iv for row in s.loops() if row.names[0] in inside}
-    bounds = max((_bounds(op) for op in holders(s.function) if not ivs.isdisjoint(op.binds())), default=0)
+    loops = [loop for nest in nests_in(s, root) for loop in nest.loops]
+    bounds = max((len(each) for loop in loops for each in (loop.lower, loop.upper)), default=0)
     if bounds > MOST_BOUNDS:
         return s, "", [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
@@ -250,16 +249,6 @@ def _reassociates(candidate: Candidate) -> bool:
 def _in_short(candidate: Candidate) -> str:
     """What a candidate does to a nest."""
     return "; ".join(note.done for note in candidate.notes if note.done)
-
-
-def _bounds(loop: Op) -> int:
-    """How many upper bounds a loop has, or lower ones if these are more."""
-    match loop:
-        case affine.For():
-            return max(len(loop.lower), len(loop.upper))
-        case affine.Parallel():
-            return max(map(len, (*loop.lower, *loop.upper)), default=0)
-    return 0
 
 
 @contextmanager

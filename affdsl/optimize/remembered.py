@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.jit import is_checked
 from affdsl.codegen.toolchain import machine
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.kernel import Kernel
 from affdsl.optimize.choices import NUMBERS, RECIPES, USUAL, Choices
 from affdsl.optimize.options import Options
@@ -43,20 +43,9 @@ def key_of(kernel: Kernel, options: Options, sizes: Mapping[str, int] | None) ->
 
     Sizes with as many binary digits are of one class; None is a class of its own, in which sizes are not given.
     """
-    target = options.target
-    allowed = [options.contract, options.reassociate, options.reciprocal, options.approximate]
-    allowed += [options.no_nans, options.no_signed_zeros]
-    how = [
-        target.name,
-        target.width,
-        target.registers,
-        target.caches,
-        options.threads,
-        *allowed,
-        is_checked(kernel.program),
-    ]
+    how = replace(options, choices=USUAL), is_checked(kernel.program)
     classes = None if sizes is None else sorted((name, n.bit_length()) for name, n in sizes.items())
-    return str(kernel.module), repr(how), repr(USUAL), repr(classes), default_cache().compiler().identity, machine()
+    return str(kernel.module), repr(how), repr(classes), default_cache().compiler().identity, machine()
 
 
 def recall(kernel: Kernel, key: Sequence[str]) -> Outcome | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping
-from statistics import median
+from itertools import count
 from time import perf_counter
 from typing import TypeVar
 
@@ -13,8 +13,6 @@ from affdsl.optimize.trial import Trial
 
 Key = TypeVar("Key")
 
-ROUNDS = 9
-"""How often each kernel is timed in turn with the others."""
 LONG_ENOUGH = 0.002
 """So many seconds calls take together that are timed at once."""
 MOST_CALLS = 32
@@ -45,25 +43,20 @@ def calls_for(expected: float) -> int:
     return max(1, min(MOST_CALLS, round(LONG_ENOUGH / max(expected, 1e-9))))
 
 
-def medians(
-    kernels: Mapping[Key, Kernel], trial: Trial, expected: float, is_over: Callable[[], bool], rounds: int = ROUNDS
-) -> dict[Key, float]:
-    """The median of how long calls of each kernel take, where they take turns.
+def in_turn(
+    running: Mapping[Key, tuple[Kernel, Trial]], calls: int, is_over: Callable[[int], bool]
+) -> dict[Key, list[float]]:
+    """How long a call of each kernel takes, of so many, where they take turns.
 
-    Parameters
-    ----------
-    expected
-        How many seconds a call of the fastest takes, roughly.
-    is_over
-        Asked after each round whether that has to be enough.
+    After each turn it is asked whether so many are enough.
     """
-    found: dict[Key, list[float]] = {key: [] for key in kernels}
-    for _ in range(rounds):
-        for key, kernel in kernels.items():
-            found[key].append(seconds(kernel, trial, calls_for(expected)))
-        if is_over():
+    found: dict[Key, list[float]] = {key: [] for key in running}
+    for turn in count(1):
+        for key, (kernel, trial) in running.items():
+            found[key].append(seconds(kernel, trial, calls))
+        if is_over(turn):
             break
-    return {key: median(times) for key, times in found.items()}
+    return found
 
 
 def spelled(time: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
+from statistics import median
 from time import monotonic
 
 from affdsl.codegen.native import runs_here
@@ -33,6 +34,8 @@ CLEARLY = 1.02
 """So many times faster than what recipes choose by themselves is a choice that is taken instead."""
 CLOSE = 1.5
 """Those that take so many times longer than the fastest, when they are timed first, are not timed again."""
+ROUNDS = 9
+"""How often each kernel is timed in turn with the others."""
 LOOKS = 3
 """So many calls are timed at first; the fastest counts, since others may be in the way."""
 LONG = 0.02
@@ -66,20 +69,19 @@ def tuned(kernel: Kernel, options: Options, wish: object, *, others: bool = True
         key = (*key, "beside the loops as written")
         known = recall(kernel, key) if known is None or not known.times else known
     if known is not None and known.times:
+        outcome, end = known, "timed before, and remembered: nothing was timed now"
         best = decision.decide(kernel, _with(options, _best(known)))
-        said = _said(known, "timed before, and remembered: nothing was timed now", others=others)
-        return best.kernel(kernel, said, *_expected(best.kernel(kernel), known))
-    search = Search(kernel, options, given, others)
-    search.run()
-    outcome = search.outcome()
-    best = search.made[_best(outcome)]
-    if search.is_interrupted:
-        end = "interrupted, so that the rest was not timed, and nothing is remembered"
-        return best.kernel(kernel, _said(outcome, end, others=others))
-    remember(outcome, key)
-    decision.remember(kernel, _with(options, _best(outcome)), best)
-    said = _said(outcome, "timed now, and remembered for other processes", others=others)
-    return best.kernel(kernel, said, *_expected(best.kernel(kernel), outcome))
+    else:
+        search = Search(kernel, options, given, others)
+        search.run()
+        outcome, end = search.outcome(), "timed now, and remembered for other processes"
+        best = search.made[_best(outcome)]
+        if search.is_interrupted:
+            end = "interrupted, so that the rest was not timed, and nothing is remembered"
+            return best.kernel(kernel, _said(outcome, end, others=others))
+        remember(outcome, key)
+        decision.remember(kernel, _with(options, _best(outcome)), best)
+    return best.kernel(kernel, _said(outcome, end, others=others), *_expected(best.kernel(kernel), outcome))
 
 
 def _sizes(kernel: Kernel, wish: object, keyword: str) -> Mapping[str, object] | None:
@@ -239,8 +241,13 @@ class Search:
         """Time the kernels again that are among the fastest."""
         assert self.trial is not None
         least = min(self.times.values())
-        close = {each: kernel for each, kernel in kernels.items() if each == USUAL or self.times[each] <= CLOSE * least}
-        self.times |= timing.medians(close, self.trial, least, lambda: monotonic() > end)
+        close = {
+            each: (kernel, self.trial)
+            for each, kernel in kernels.items()
+            if each == USUAL or self.times[each] <= CLOSE * least
+        }
+        found = timing.in_turn(close, timing.calls_for(least), lambda turns: turns == ROUNDS or monotonic() > end)
+        self.times |= {each: median(times) for each, times in found.items()}
 
     def _large_enough(self, kernel: Kernel) -> Trial:
         """Arguments whose arrays do not fit into the second cache, unless a call takes long before."""

@@ -15,7 +15,7 @@ from affdsl.ir.traverse import affine_exprs, walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import Machine, usual
 from affdsl.optimize.model.chains import cycles_waiting
-from affdsl.optimize.model.schedules import cycles
+from affdsl.optimize.model.schedules import cycles_of, standing_in
 from affdsl.optimize.model.units import cycles_computing
 from affdsl.optimize.nests import (
     Nest,
@@ -294,7 +294,8 @@ def _has_floats(loop: affine.For) -> bool:
 def _gain(s: Schedule, before: Schedule, machine: Machine) -> float:
     """How many times faster a schedule is expected to be than another one; 0 where data decides that."""
     try:
-        return cycles(before, machine) / max(1.0, cycles(s, machine))
+        expected = (cycles_of(each, standing_in(each), machine) for each in (before, s))
+        return next(expected) / max(1.0, next(expected))
     except UncountedError:
         return 0.0
 
