@@ -15,8 +15,7 @@ from affdsl.lang.trace import Program
 from affdsl.optimize.machine import Machine, measured
 from affdsl.optimize.model.cost import Cost, Model
 from affdsl.optimize.model.schedules import lines_begin
-from affdsl.optimize.timing import spelled
-from affdsl.optimize.trial import numbers_of, symbols_of
+from affdsl.optimize.trial import numbers_of, spelled, symbols_of
 from affdsl.passes.analysis.iterations import Lanes, UncountedError, one
 from affdsl.passes.analysis.touched import joined, summary
 from affdsl.passes.analysis.work import flops, functions

@@ -18,7 +18,7 @@ from affdsl.optimize.machine import Machine
 from affdsl.optimize.optimizer import started
 from affdsl.optimize.options import Options
 from affdsl.optimize.search import AS_WRITTEN, Candidate
-from affdsl.optimize.timing import spelled
+from affdsl.optimize.trial import spelled
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning

@@ -10,7 +10,7 @@ import numpy as np
 from affdsl.errors import AffdslError
 from affdsl.frozen import Frozen
 from affdsl.kernel import Kernel
-from affdsl.optimize import timing
+from affdsl.optimize import trial as timing
 from affdsl.optimize.forecast import forecast
 from affdsl.optimize.trial import Trial
 from affdsl.passes.analysis.iterations import UncountedError
