@@ -70,10 +70,16 @@ def started(kernel: Kernel) -> Schedule:
 
 def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
-    with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
+    with trying():
+        return _chosen(s, options)
+
+
+@contextmanager
+def trying() -> Iterator[None]:
+    """Steps may be refused: nobody asks what is legal instead, and what the analysis gives up on is no news."""
+    with warnings.catch_warnings(), without_alternatives(), remembering(), uncollected():
         warnings.simplefilter("ignore", AnalysisWarning)
-        with without_alternatives(), remembering(), uncollected():
-            return _chosen(s, options)
+        yield
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:

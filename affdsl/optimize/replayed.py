@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 
 from affdsl.errors import InternalError
-from affdsl.garbage import uncollected
 from affdsl.ir.location import Location
 from affdsl.kernel import Kernel
 from affdsl.lang.source import located
-from affdsl.optimize.optimizer import started
-from affdsl.passes.advice.alternatives import without_alternatives
-from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.optimize.optimizer import started, trying
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.written import Step, take
@@ -25,8 +21,7 @@ def replayed(
 
     Raises InternalError where a step is refused, or `is_same` says of the result that it is not what was kept.
     """
-    with located(place), warnings.catch_warnings(), without_alternatives(), uncollected():
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with located(place), trying():
         s = started(kernel)
         s._name = name or s._name
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
@@ -15,16 +14,13 @@ from affdsl.kernel import Kernel
 from affdsl.optimize import recipes
 from affdsl.optimize.forecast import cycles_of
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.optimizer import started
+from affdsl.optimize.optimizer import started, trying
 from affdsl.optimize.options import Options
 from affdsl.optimize.search import AS_WRITTEN, Candidate
 from affdsl.optimize.trial import spelled
 from affdsl.optimize.unfit import UnfitError, in_one_line
-from affdsl.passes.advice.alternatives import without_alternatives
-from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.progress import progress
-from affdsl.schedule.again import remembering
 from affdsl.schedule.loops import LoopRow, ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -54,13 +50,7 @@ def considered(
     After so many seconds no other candidate is made.
     """
     end = monotonic() + seconds
-    with (
-        warnings.catch_warnings(),
-        without_alternatives(),
-        remembering(),
-        progress(f"looking at what fits {kernel.name}"),
-    ):
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with trying(), progress(f"looking at what fits {kernel.name}"):
         s = started(kernel.written)
         outermost = [row for row in s.loops() if row.depth == 0]
         return tuple(
