@@ -127,12 +127,8 @@ def nests(s: Schedule) -> tuple[Nest, ...]:
 
 def nests_in(s: Schedule, *roots: str) -> list[Nest]:
     """The nests that some loops hold, in the order of the text; a loop that holds none is one itself."""
-    return nests_among(s, {name for root in roots for name in names_in(s, root)})
-
-
-def nests_among(s: Schedule, loops: Container[str]) -> list[Nest]:
-    """The nests whose innermost loops are among some, by name."""
-    return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
+    inside = {name for root in roots for name in names_in(s, root)}
+    return [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
 
 
 def nest_called(s: Schedule, name: str) -> Nest | None:
