@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from time import monotonic
 
-from affdsl.codegen.native import native_target
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
 from affdsl.kernel import Kernel
@@ -93,17 +92,3 @@ def _time(kernel: Kernel, sizes: Mapping[str, int], machine: Machine) -> str:
     with suppress(UncountedError, AffdslError):
         return spelled(cycles_of(kernel, sizes, machine) / machine.clock)
     return "data decides"
-
-
-def usual_options(threads: int, allowed: Collection[str]) -> Options:
-    """The options of `optimize()` on this machine, with what is allowed to round in another way."""
-    return Options(
-        native_target(),
-        threads,
-        contract="contract" in allowed,
-        reassociate="reassociate" in allowed,
-        reciprocal="reciprocal" in allowed,
-        approximate="approximate" in allowed,
-        no_nans="no_nans" in allowed,
-        no_signed_zeros="no_signed_zeros" in allowed,
-    )
