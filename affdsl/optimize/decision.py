@@ -194,7 +194,7 @@ class _Asked:
 
     def _replayed(self, place: Location, name: str, steps: Sequence[Step], nodes: Sequence[object]) -> Schedule:
         """The schedule of the steps, which makes what was kept."""
-        replayed: Callable[..., Schedule] = import_module("affdsl.optimize.replayed").replayed
+        replayed: Callable[..., Schedule] = import_module("affdsl.optimize.optimizer").replayed
         return replayed(self._kernel, place, name, steps, lambda made: self._plain(made) == nodes)
 
 

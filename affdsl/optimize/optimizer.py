@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 
+from affdsl.errors import InternalError
 from affdsl.explained import Note, SourceLoop
 from affdsl.frozen import Frozen
 from affdsl.garbage import uncollected
@@ -16,6 +17,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
+from affdsl.lang.source import located
 from affdsl.optimize import recipes, rounding, versions
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
@@ -39,6 +41,7 @@ from affdsl.schedule.again import remembering
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
 from affdsl.schedule.schedule import IllegalTransform, Schedule, verified_last
+from affdsl.schedule.written import Step, take
 
 _warned: ContextVar[list[str] | None] = ContextVar("_warned", default=None)
 """What was warned of, where somebody keeps it."""
@@ -66,6 +69,24 @@ def decided(kernel: Kernel, options: Options) -> Decided:
 def started(kernel: Kernel) -> Schedule:
     """The schedule without steps, to which recipes add theirs."""
     return verified_last(Schedule(kernel, inline=True))
+
+
+def replayed(
+    kernel: Kernel, place: Location, name: str, steps: Sequence[Step], is_same: Callable[[Kernel], bool]
+) -> Schedule:
+    """The schedule of a decision that was kept: its steps, taken at a place of the user's, where it has a name.
+
+    Raises InternalError where a step is refused, or `is_same` says of the result that it is not what was kept.
+    """
+    with located(place), trying():
+        s = started(kernel)
+        s._name = name or s._name
+        with suppress(ValueError, IllegalTransform, ScheduleError):
+            take(s, steps)
+            made = s.kernel()
+            if made.schedule is not None and is_same(made):
+                return made.schedule
+    raise InternalError(f"what the cache has of optimizing {kernel.name} is not what its steps make; remove the cache")
 
 
 def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
@@ -207,13 +228,13 @@ def _for_small(options: Options) -> Options:
 
 def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes]:
     """The schedule after the first recipe that fits an outermost loop, which it is, and what is said of it."""
-    inside = {*names_in(s, root)}
-    depth = 1 + max((row.depth for row in s.loops() if row.names[0] in inside), default=0)
+    inside = nests_in(s, root)
+    depth = max((len(nest.around) + len(nest.band) for nest in inside), default=0)
     if depth > MOST_LOOPS:
         why = f"recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"
         return s, "", [of(s, root, why=why)]
-    loops = [loop for nest in nests_in(s, root) for loop in nest.loops]
-    bounds = max((len(each) for loop in loops for each in (loop.lower, loop.upper)), default=0)
+    ends = (each for nest in inside for loop in nest.loops for each in (loop.lower, loop.upper))
+    bounds = max(map(len, ends), default=0)
     if bounds > MOST_BOUNDS:
         return s, "", [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
