@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.errors import InternalError
-from affdsl.explained import Note, SourceLoop
+from affdsl.explained import Note
 from affdsl.frozen import Frozen
 from affdsl.garbage import uncollected
 from affdsl.ir.dialects import affine
@@ -112,8 +112,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes += said
     kept = versions.as_written(s, known)
     for row in _outermost(s):
-        loops = (SourceLoop(row.names[0], row.location),)
-        notes += [Note(loops, done) for done in prefetching.take(s, row.names[0], options)]
+        notes += [of(s, row.names[0], done) for done in prefetching.take(s, row.names[0], options)]
     if options.threads > 1 and not joined.is_shared:
         notes += _in_parallel(s, kept | left.combining)
     for row in _outermost(s):
@@ -306,7 +305,7 @@ def _as_written(s: Schedule, root: str) -> Notes:
 
 def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[Note]:
     """Run outermost loops in parallel that hold others, where that is legal, but for those of small sizes."""
-    for row in [row for row in s.loops() if row.depth == 0]:
+    for row in _outermost(s):
         names = names_in(s, row.names[0])
         inside = [each for each in s.loops() if each.names[0] in names]
         if row.names[0] in small or len(inside) < 2 or any(each.is_parallel for each in inside):
