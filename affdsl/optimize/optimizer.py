@@ -22,7 +22,6 @@ from affdsl.optimize import recipes, rounding, versions
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
-from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import names_in, nests_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
@@ -111,8 +110,6 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     s, said, left = _each_loop(s, joined, options)
     notes += said
     kept = versions.as_written(s, known)
-    for row in _outermost(s):
-        notes += [of(s, row.names[0], done) for done in prefetching.take(s, row.names[0], options)]
     if options.threads > 1 and not joined.is_shared:
         notes += _in_parallel(s, kept | left.combining)
     for row in _outermost(s):
