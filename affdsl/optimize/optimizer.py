@@ -19,10 +19,11 @@ from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
 from affdsl.lang.source import located
 from affdsl.optimize import recipes, rounding, versions
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
-from affdsl.optimize.nests import names_in, nests_in
+from affdsl.optimize.nests import names_in, nests_in, roots_of
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
@@ -126,12 +127,8 @@ def _outermost(s: Schedule) -> list[LoopRow]:
 def _prepared(s: Schedule, options: Options) -> Schedule:
     """The schedule with what hides what loops do undone, before recipes look at them; the one given is changed."""
     if options.approximate:  # before the last vector of a loop stands behind it
-        for row in _outermost(s):
-            with suppress(IllegalTransform):  # there may be no such function in it
-                s.approximate(row.names[0])
-    for name in [*_run_once(s)]:
-        with suppress(IllegalTransform, ScheduleError):  # a step before may have left none of it
-            s.unroll(name)
+        where_legal(s.approximate, roots_of(s))
+    where_legal(s.unroll, [*_run_once(s)])  # a step before may have left none of it
     return rerolling.take_all(s)
 
 
