@@ -28,6 +28,7 @@ from affdsl.optimize.nests import (
     lanes_of,
     loop_called,
     names_in,
+    nest_called,
     nests,
     nests_in,
     on_vectors,
@@ -447,8 +448,8 @@ def rows_at_once(options: Options) -> int:
 
 def _sums_up(s: Schedule, name: str) -> bool:
     """Whether a loop of a schedule is an innermost one that makes a sum."""
-    found = (nest for nest in nests_in(s, name) if _may_sum_up(nest.innermost))
-    return any(is_sum(nest, nest.innermost) or is_mixed(nest) for nest in found)
+    nest = nest_called(s, name)
+    return nest is not None and _may_sum_up(nest.innermost) and (is_sum(nest, nest.innermost) or is_mixed(nest))
 
 
 def _may_sum_up(loop: affine.For) -> bool:
