@@ -152,9 +152,13 @@ class _Asked:
     def remember(self, decided: Decided) -> None:
         """Keep a decision; nothing where it is too large, or has something that is no plain data."""
         with suppress(ValueError, RecursionError):
-            module, steps = self._plain(decided.kernel(self._kernel)), _written(decided.schedule())
-            notes = [*map(self._plain_note, decided.notes)]
-            kept = {"module": module, "notes": notes, "warned": decided.warned, "steps": steps}
+            written: Callable[[Schedule], Sequence[Step]] = import_module("affdsl.schedule.written").written
+            kept = {
+                "module": self._plain(decided.kernel(self._kernel)),
+                "notes": [*map(self._plain_note, decided.notes)],
+                "warned": decided.warned,
+                "steps": written(decided.schedule()),
+            }
             content = json.dumps(kept).encode()
             if len(content) <= AT_MOST:
                 default_cache().keep(content, KIND, *self._key)
@@ -190,13 +194,8 @@ class _Asked:
 
     def _replayed(self, place: Location, name: str, steps: Sequence[Step], nodes: Sequence[object]) -> Schedule:
         """The schedule of the steps, which makes what was kept."""
-        replayed: Callable[..., Schedule] = import_module("affdsl.optimize.replayed").replayed
+        replayed: Callable[..., Schedule] = import_module("affdsl.optimize.optimizer").replayed
         return replayed(self._kernel, place, name, steps, lambda made: self._plain(made) == nodes)
-
-
-def _written(schedule: Schedule) -> Sequence[Step]:
-    written: Callable[[Schedule], Sequence[Step]] = import_module("affdsl.schedule.written").written
-    return written(schedule)
 
 
 def _names(modules: Sequence[Module]) -> Mapping[str, str]:

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from affdsl.codegen.native import native_target
 from affdsl.codegen.roofline import Roofline, most_threads, roofline
 from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
-from affdsl.ir.types import MemRefType
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.trace import Program
 from affdsl.optimize.machine import Machine, measured
 from affdsl.optimize.model.cost import Cost, Model
 from affdsl.optimize.model.schedules import lines_begin
-from affdsl.optimize.timing import spelled
-from affdsl.optimize.trial import numbers_of, symbols_of
-from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
+from affdsl.optimize.trial import numbers_of, spelled, symbols_of
+from affdsl.passes.analysis.iterations import Lanes, UncountedError, one
 from affdsl.passes.analysis.touched import joined, summary
 from affdsl.passes.analysis.work import flops, functions
-from affdsl.seeing.counting import counted
+from affdsl.seeing.counting import Visitor, counted
 from affdsl.seeing.nests import Nest, Nests, nests_of
 from affdsl.seeing.profile import Call, computing_at_best
 
@@ -174,35 +170,6 @@ def _arguments(program: Program, names: Mapping[str, int]) -> tuple[dict[Value, 
     return {v: names[v.hint] for v in args if v.hint in names}, dict(shapes)
 
 
-def _running(
-    of: Iterations, block: Block, arrays: Mapping[Value, Value], nests: Mapping[Op, Nest]
-) -> Iterator[tuple[Nest, Mapping[Value, Value]]]:
-    """The nests that run, as far as sizes decide it, each with what the arrays of its function are."""
-    for op in block:
-        if op in nests:
-            yield nests[op], arrays
-        elif isinstance(op, func.Call) and not of.functions[op.callee].external:
-            inner = dict[Value, Value]()
-            for own, given in zip(of.functions[op.callee].args, op.args, strict=True):
-                if isinstance(own.type, MemRefType):
-                    inner[own] = of.base(given, arrays)
-                else:
-                    with suppress(UncountedError):  # a number that data gives
-                        of.known[own] = int(of.value(given, one()).ravel()[0])
-            yield from _running(of, of.functions[op.callee].body, inner, nests)
-        else:
-            for part in _chosen(of, op):
-                yield from _running(of, part, arrays, nests)
-
-
-def _chosen(of: Iterations, op: Op) -> list[Block]:
-    """The blocks of an operation outside of all loops that run."""
-    if isinstance(op, affine.If | scf.If | scf.IndexSwitch):
-        with suppress(UncountedError):
-            return [block for block, lanes in of.branches(op, one()) if lanes.total]
-    return [*op.blocks()]
-
-
 def cycles_of(kernel: Kernel, sizes: Mapping[str, object], machine: Machine) -> float:
     """How many cycles a call of a kernel ought to take on one thread of a machine. Nothing is measured.
 
@@ -220,12 +187,25 @@ def _costs(
     machine: Machine,
     *,
     copied: bool = False,
-) -> Iterator[tuple[Nest, Cost]]:
-    """What the model says of the nests that run."""
+) -> list[tuple[Nest, Cost]]:
+    """What the model says of the nests that run, as far as sizes decide it."""
     model = Model(nests.module, {**known, **lines_begin(nests.module)}, shapes, machine)
-    by_op = {nest.op: nest for nest in nests.found}
-    for nest, arrays in _running(model.iterations, nests.module.functions[-1].body, {v: v for v in shapes}, by_op):
-        yield nest, model.of(nest.op, arrays, beside=model.touched if copied else 0.0)
+    costing = _Costing(model, nests, model.touched if copied else 0.0)
+    costing.block(nests.module.functions[-1].body, one(), {v: v for v in shapes})
+    return costing.found
+
+
+class _Costing(Visitor):
+    """Asks the model about each nest, where so many bytes are touched between two calls."""
+
+    def __init__(self, model: Model, nests: Nests, between: float) -> None:
+        super().__init__(model.iterations, nests, through_parts=True)
+        self._model, self._between, self._by_op = model, between, {nest.op: nest for nest in nests.found}
+        self.found: list[tuple[Nest, Cost]] = []
+
+    def nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value], _: object) -> None:
+        if lanes is None or lanes.total:
+            self.found.append((self._by_op[op], self._model.of(op, arrays, beside=self._between)))
 
 
 def _expected(nest: Nest, cost: Cost, machine: Machine, roof: Roofline) -> Expected:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from math import prod
 
 from affdsl.explained import Note, SourceLoop
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Lanewise, Op, roles
-from affdsl.ir.dialects import affine, arith, math, memref, vector
+from affdsl.ir.dialects import affine, arith, memref, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.semantics import LIBM_BINARY, LIBM_UNARY
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.optimize.options import Options
@@ -26,6 +26,7 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.passes.analysis.trip_count import TripCount, trip_counts
+from affdsl.passes.analysis.work import functions, work_of
 from affdsl.passes.legality.words import in_source
 from affdsl.passes.lowering.split_vectors import BYTE, NARROWEST_FLOAT
 from affdsl.passes.transforms.vectorize import Tail
@@ -126,12 +127,8 @@ def nests(s: Schedule) -> tuple[Nest, ...]:
 
 def nests_in(s: Schedule, *roots: str) -> list[Nest]:
     """The nests that some loops hold, in the order of the text; a loop that holds none is one itself."""
-    return nests_among(s, {name for root in roots for name in names_in(s, root)})
-
-
-def nests_among(s: Schedule, loops: Container[str]) -> list[Nest]:
-    """The nests whose innermost loops are among some, by name."""
-    return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
+    inside = {name for root in roots for name in names_in(s, root)}
+    return [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
 
 
 def nest_called(s: Schedule, name: str) -> Nest | None:
@@ -184,33 +181,15 @@ def _bands(function: Func) -> tuple[tuple[tuple[affine.For, ...], tuple[Op, ...]
     return tuple(_bands_of(function))
 
 
-def _bands_of(function: Func) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
-    def inside(op: Op, path: tuple[Op, ...]) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
-        here = (*path, op) if isinstance(op, affine.For | affine.Parallel) else path
-        found = False
-        for block in op.blocks():
-            for inner in block:
-                if not roles(type(inner)).regions:
-                    continue
-                for each in inside(inner, here):
-                    found = True
-                    yield each
-        if isinstance(op, affine.For) and not found:
-            yield _perfect(here)
-
-    yield from inside(function, ())
-
-
-def _perfect(path: tuple[Op, ...]) -> tuple[tuple[affine.For, ...], tuple[Op, ...]]:
-    """The loops at the end of a path that hold the next one and nothing else, and those before them."""
-    first = len(path) - 1
-    while first > 0:
-        outer = path[first - 1]
-        if not isinstance(outer, affine.For) or outer.body != (path[first],):
-            break
-        first -= 1
-    band = tuple(op for op in path[first:] if isinstance(op, affine.For))
-    return band, path[:first]
+def _bands_of(op: Op, path: tuple[Op, ...] = ()) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
+    here = (*path, op) if isinstance(op, affine.For | affine.Parallel) else path
+    inner = [each for block in op.blocks() for each in block if roles(type(each)).regions]
+    found = [nest for each in inner for nest in _bands_of(each, here)]
+    if isinstance(op, affine.For) and not found:
+        outer = (k for k, (a, b) in enumerate(pairwise(here), 1) if not isinstance(a, affine.For) or a.body != (b,))
+        first = max(outer, default=0)
+        found.append((tuple(each for each in here[first:] if isinstance(each, affine.For)), here[:first]))
+    yield from found
 
 
 def now_called(s: Schedule, nest: Nest, known: Container[str]) -> str:
@@ -382,14 +361,7 @@ def require_quick_numbers(nest: Nest) -> None:
 
 def is_library_call(op: Op) -> bool:
     """Whether a function of the C library computes the result of an operation."""
-    match op:
-        case complex_.Unary(kind=kind):
-            return kind not in ("neg", "conj")
-        case complex_.Part(kind=kind) | complex_.Binary(kind=kind):
-            return kind in ("abs", "angle", "pow")
-        case math.Unary(kind=kind) | math.Binary(kind=kind):
-            return kind in LIBM_UNARY or kind in LIBM_BINARY
-    return False
+    return functions(work_of(op)) > 0
 
 
 def is_lane_by_lane(s: Schedule, name: str, *, gathers: bool = False) -> bool:

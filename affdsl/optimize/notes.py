@@ -9,7 +9,7 @@ from dataclasses import replace
 from affdsl.explained import Note, SourceLoop
 from affdsl.ir.expr import Affine, Constraint
 from affdsl.ir.messages import in_language
-from affdsl.ir.spelling import spell
+from affdsl.ir.python_expressions import python
 from affdsl.lang.indices import Condition
 from affdsl.passes.legality.assumptions import promised
 from affdsl.schedule.place import arrays_of
@@ -65,19 +65,10 @@ def _sizes(constraint: Constraint) -> str:
     if constraint.equality or not expr.terms:
         return promised(constraint)
     if not costs.terms and number < 0:
-        return f"{spell(gains)} of {-number} and more"
+        return f"{python(gains)} of {-number} and more"
     if not gains.terms:
-        return f"{spell(costs)} of at most {number}"
-    return f"{spell(gains)} of at least {_python(spell(costs - number))}"
-
-
-def _python(text: str) -> str:
-    """A product with its number first, as people write it.
-
-    >>> _python("M * 8"), _python("M + 1")
-    ('8 * M', 'M + 1')
-    """
-    return re.sub(r"\b([A-Za-z_]\w*) \* (\d+)", r"\2 * \1", text)
+        return f"{python(costs)} of at most {number}"
+    return f"{python(gains)} of at least {python(costs - number)}"
 
 
 class Source:

@@ -1,22 +1,39 @@
-"""`Kernel.optimize()`: what recipes decide, or have decided before, or the fastest of what was timed."""
+"""`Kernel.optimize()`: what recipes decide, or have decided before, or the fastest of what was timed.
+
+A call with strided arrays that lie in Fortran order runs loops in another order, which goes along their memory.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from affdsl.codegen.caller import TakeOver
 from affdsl.codegen.targets.target import Target
 from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.explained import Note
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
+from affdsl.lang.turned import is_turned, turned
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.fortran_order import in_both_orders
+from affdsl.optimize.decision import decide
 from affdsl.optimize.options import Options, available_threads, targets
+from affdsl.optimize.unfit import RecipeWarning
+from affdsl.progress import progress
 
 if TYPE_CHECKING:
     from affdsl.signatures import Step
+
+IN_FORTRAN_ORDER = Note(
+    (),
+    "where all strided arrays of a call lie in Fortran order, other loops run, which are made at the first such call",
+)
 
 
 def optimizing(
@@ -66,3 +83,36 @@ def _target(name: str) -> Target:
         error: type[ProgramError] = import_module("affdsl.schedule.loops").ScheduleError
         raise problem(error, f"there is no target {name!r}", f"they are {', '.join(known)}")
     return known[name]
+
+
+def in_both_orders(kernel: Kernel, options: Options) -> Kernel:
+    """The kernel that recipes make of one, and for strided arrays in Fortran order of the one on their transposes."""
+    decided = decide(kernel, options)
+    other = _on_transposes(kernel, options)
+    return decided.kernel(kernel) if other is None else decided.kernel(kernel, IN_FORTRAN_ORDER, turned=other)
+
+
+def _on_transposes(kernel: Kernel, options: Options) -> TakeOver | None:
+    """What answers calls by a kernel that takes the transposes of strided arrays; None where there are no such arrays.
+
+    It is made at the first of these calls.
+    """
+    program = turned(kernel.program)
+    function = getattr(kernel, "__wrapped__", None)
+    if program is None or not isinstance(function, FunctionType):
+        return None
+    parameters = kernel.program.parameters
+    made: list[Callable[..., object]] = []
+
+    def take(arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
+        if not made:
+            what = f"ordering the loops of {kernel.name} for arrays in Fortran order"
+            with progress(what), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RecipeWarning)  # nobody asks for recipes here
+                on_transposes = Kernel(function, {}, program=program)
+                made.append(decide(on_transposes, options).kernel(on_transposes))
+        given = {**dict(zip([p.name for p in parameters], arguments, strict=False)), **keywords}
+        arrays = {p.name: np.transpose(np.asarray(given[p.name])) for p in parameters if is_turned(p)}
+        return (made[0](**{**given, **arrays}),)
+
+    return take

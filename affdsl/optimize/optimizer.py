@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 
+from affdsl.errors import InternalError
 from affdsl.explained import Note
 from affdsl.frozen import Frozen
 from affdsl.garbage import uncollected
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import holders, walk
+from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
+from affdsl.lang.source import located
 from affdsl.optimize import recipes, rounding, versions
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
-from affdsl.optimize.nests import names_in
+from affdsl.optimize.nests import names_in, nests_in, roots_of
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
@@ -39,6 +41,7 @@ from affdsl.schedule.again import remembering
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
 from affdsl.schedule.schedule import IllegalTransform, Schedule, verified_last
+from affdsl.schedule.written import Step, take
 
 _warned: ContextVar[list[str] | None] = ContextVar("_warned", default=None)
 """What was warned of, where somebody keeps it."""
@@ -68,12 +71,36 @@ def started(kernel: Kernel) -> Schedule:
     return verified_last(Schedule(kernel, inline=True))
 
 
+def replayed(
+    kernel: Kernel, place: Location, name: str, steps: Sequence[Step], is_same: Callable[[Kernel], bool]
+) -> Schedule:
+    """The schedule of a decision that was kept: its steps, taken at a place of the user's, where it has a name.
+
+    Raises InternalError where a step is refused, or `is_same` says of the result that it is not what was kept.
+    """
+    with located(place), trying():
+        s = started(kernel)
+        s._name = name or s._name
+        with suppress(ValueError, IllegalTransform, ScheduleError):
+            take(s, steps)
+            made = s.kernel()
+            if made.schedule is not None and is_same(made):
+                return made.schedule
+    raise InternalError(f"what the cache has of optimizing {kernel.name} is not what its steps make; remove the cache")
+
+
 def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
-    with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
+    with trying():
+        return _chosen(s, options)
+
+
+@contextmanager
+def trying() -> Iterator[None]:
+    """Steps may be refused: nobody asks what is legal instead, and what the analysis gives up on is no news."""
+    with warnings.catch_warnings(), without_alternatives(), remembering(), uncollected():
         warnings.simplefilter("ignore", AnalysisWarning)
-        with without_alternatives(), remembering(), uncollected():
-            return _chosen(s, options)
+        yield
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
@@ -100,12 +127,8 @@ def _outermost(s: Schedule) -> list[LoopRow]:
 def _prepared(s: Schedule, options: Options) -> Schedule:
     """The schedule with what hides what loops do undone, before recipes look at them; the one given is changed."""
     if options.approximate:  # before the last vector of a loop stands behind it
-        for row in _outermost(s):
-            with suppress(IllegalTransform):  # there may be no such function in it
-                s.approximate(row.names[0])
-    for name in [*_run_once(s)]:
-        with suppress(IllegalTransform, ScheduleError):  # a step before may have left none of it
-            s.unroll(name)
+        where_legal(s.approximate, roots_of(s))
+    where_legal(s.unroll, [*_run_once(s)])  # a step before may have left none of it
     return rerolling.take_all(s)
 
 
@@ -198,13 +221,13 @@ def _for_small(options: Options) -> Options:
 
 def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes]:
     """The schedule after the first recipe that fits an outermost loop, which it is, and what is said of it."""
-    inside = {*names_in(s, root)}
-    depth = 1 + max((row.depth for row in s.loops() if row.names[0] in inside), default=0)
+    inside = nests_in(s, root)
+    depth = max((len(nest.around) + len(nest.band) for nest in inside), default=0)
     if depth > MOST_LOOPS:
         why = f"recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"
         return s, "", [of(s, root, why=why)]
-    ivs = {row.iv for row in s.loops() if row.names[0] in inside}
-    bounds = max((_bounds(op) for op in holders(s.function) if not ivs.isdisjoint(op.binds())), default=0)
+    ends = (each for nest in inside for loop in nest.loops for each in (loop.lower, loop.upper))
+    bounds = max(map(len, ends), default=0)
     if bounds > MOST_BOUNDS:
         return s, "", [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
@@ -248,16 +271,6 @@ def _in_short(candidate: Candidate) -> str:
     return "; ".join(note.done for note in candidate.notes if note.done)
 
 
-def _bounds(loop: Op) -> int:
-    """How many upper bounds a loop has, or lower ones if these are more."""
-    match loop:
-        case affine.For():
-            return max(len(loop.lower), len(loop.upper))
-        case affine.Parallel():
-            return max(map(len, (*loop.lower, *loop.upper)), default=0)
-    return 0
-
-
 @contextmanager
 def _recipe(name: str, notes: Notes) -> Iterator[None]:
     """Leave out a recipe that does not fit, or of which a step is refused, which notes and a warning say."""
@@ -286,7 +299,7 @@ def _as_written(s: Schedule, root: str) -> Notes:
 
 def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[Note]:
     """Run outermost loops in parallel that hold others, where that is legal, but for those of small sizes."""
-    for row in [row for row in s.loops() if row.depth == 0]:
+    for row in _outermost(s):
         names = names_in(s, row.names[0])
         inside = [each for each in s.loops() if each.names[0] in names]
         if row.names[0] in small or len(inside) < 2 or any(each.is_parallel for each in inside):

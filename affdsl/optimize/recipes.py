@@ -160,8 +160,8 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     parts, split = [root], ""
     with suppress(UnfitError):
         s, split, parts = index_sets.take(s, root, options)
-    for nest in nests(s):
-        if nest.name(nest.innermost) in _inside(s, parts) and inner_loops.is_mixed(nest) and not options.reassociate:
+    for nest in nests_in(s, *parts) if not options.reassociate else ():
+        if inner_loops.is_mixed(nest):
             older = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
             with suppress(UnfitError):
                 made, in_turns = alternating_sums.take(s, nest, options)
@@ -199,11 +199,6 @@ def _without_ends(split: Note, notes: Notes) -> Notes:
     long = [note for note in notes if note.done or TOO_SHORT not in note.why]
     ends = "; short ends run as written" if len(long) < len(notes) else ""
     return [replace(split, done=f"{split.done}{ends}"), *long]
-
-
-def _inside(s: Schedule, roots: Sequence[str]) -> list[str]:
-    """Some outermost loops, and those inside of them, by name."""
-    return [name for root in roots for name in names_in(s, root)]
 
 
 def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:

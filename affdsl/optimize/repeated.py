@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from affdsl.ir.core import Lanewise, Op
+from affdsl.ir.core import Block, Lanewise
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Value
+from affdsl.ir.traverse import clone_block
 from affdsl.optimize.nests import Nest
+from affdsl.passes.transforms.loops.nests import counted
+
+_ALIKE = (affine.Load, affine.Apply, arith.Constant, memref.Load, Lanewise)
+"""Operations that make the same where they are the same, of the same; others are like no other."""
 
 
 def share_done_again(nest: Nest, loop: affine.For) -> float:
@@ -22,52 +27,26 @@ def share_done_again(nest: Nest, loop: affine.For) -> float:
     ops = nest.innermost.body
     if any(True for op in ops for _ in op.blocks()):
         return 0.0
+    later = counted(clone_block(ops, {}), loop.iv, loop.iv + loop.step)
+    number = _numbered((*ops, *later))
+    moves, done, again = {nest.innermost.iv}, set[int](), set[int]()
+    for op, copied in zip(ops, later[-len(ops) :], strict=True):
+        in_index = {v for e in op.index for v in e.values()} if isinstance(op, affine.Load) else set[Value]()
+        if not moves.isdisjoint((*op.reads(), *in_index)):
+            moves.update(op.defines())
+            if isinstance(op, Lanewise):
+                done.update(number[v] for v in op.defines())
+                again.update(number[v] for v in copied.defines())
+    return len(done & again) / len(done) if done else 0.0
+
+
+def _numbered(block: Block) -> Mapping[Value, int]:
+    """The number of each value that a block makes: the same for the same structure, however much that is made of."""
     numbers: dict[Hashable, int] = {}
-    now, then = _numbered(nest, loop, 0, numbers), _numbered(nest, loop, loop.step, numbers)
-    moving = _moving(nest)
-    done = {now[v] for v in moving}
-    return len(done & {then[v] for v in moving}) / len(done) if done else 0.0
-
-
-def _moving(nest: Nest) -> list[Value]:
-    """What operations make, other than loads, in each iteration of the innermost loop anew."""
-    moves, found = {nest.innermost.iv}, list[Value]()
-    for op in nest.innermost.body:
-        reads = {*op.reads()}
-        if isinstance(op, affine.Load):
-            reads |= {v for e in op.index for v in e.values()}
-        if moves.isdisjoint(reads):
-            continue
-        moves.update(op.defines())
-        found += op.defines() if isinstance(op, Lanewise) else ()
+    found: dict[Value, int] = {}
+    for op in block:
+        parts = (getattr(op, part, None) for part in ("kind", "predicate", "value", "index", "expr"))
+        read = (found.get(v, v) for v in op.reads())
+        key = (type(op), *parts, *read) if isinstance(op, _ALIKE) else op
+        found |= {v: numbers.setdefault((k, v.type, key), len(numbers)) for k, v in enumerate(op.defines())}
     return found
-
-
-def _numbered(nest: Nest, loop: affine.For, ahead: int, numbers: dict[Hashable, int]) -> Mapping[Value, int]:
-    """The number of each value of the innermost loop, so many iterations ahead: the same for the same structure.
-
-    `numbers` has those of all structures so far, one step deep each: what a value is made of counts by its number,
-    however much that is made of. Loads are equal by their subscripts.
-    """
-    number = {loop.iv: numbers.setdefault((loop.iv, ahead), len(numbers))}
-    for op in nest.innermost.body:
-        meaning = _meaning(op, loop.iv, ahead, number)
-        number |= {v: numbers.setdefault((k, v.type, *meaning), len(numbers)) for k, v in enumerate(op.defines())}
-    return number
-
-
-def _meaning(op: Op, iv: Value, ahead: int, number: Mapping[Value, int]) -> tuple[Hashable, ...]:
-    """What an operation does, and to what; one that is not known is like no other."""
-    read = tuple(number.get(v, v) for v in op.reads())
-    match op:
-        case affine.Load():
-            return op.memref, *(e.substitute({iv: iv + ahead}) for e in op.index)
-        case affine.Apply():
-            return (op.expr.substitute({iv: iv + ahead}),)
-        case arith.Constant():
-            return "constant", op.value
-        case memref.Load():
-            return "load", *read
-        case Lanewise():
-            return type(op).__name__, *(getattr(op, part, None) for part in ("kind", "predicate")), *read
-    return id(op), ahead

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 
@@ -17,34 +17,26 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 FEW_OPERATIONS = 12
 """An addition that waits for the one before takes longer than so many others that do not."""
+EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
+"""What a step may make simpler where it does not matter which zero comes out."""
 
 
 def as_allowed(s: Schedule, root: str, options: Options) -> Schedule:
     """The schedule with what an outermost loop computes rounded in other ways, where that is allowed and pays."""
-    for verb, kind in _rounding(options):
-        for name in _rounded_in(verb, s, root):
-            s = _rounded(s, verb, name, kind, options)
-    return s
 
+    def contracted(made: Schedule, name: str) -> Schedule:
+        return made.contract(name, reassociate=options.reassociate)
 
-def _rounding(options: Options) -> Iterator[tuple[str, str]]:
-    """The steps that round in another way, of those that are allowed and that pay, with what they need in a loop."""
+    def with_extremes(made: Schedule, name: str) -> Schedule:
+        return made.extremes(name, no_nans=options.no_nans, no_signed_zeros=True)
+
     if options.reciprocal:
-        yield "reciprocal", "divf"
+        for name in names_in(s, root):  # what is divided by may be loaded before the loop
+            s = _rounded(s, name, ("divf",), Schedule.reciprocal, lambda made, name: made.hoist(name).reciprocal(name))
     if options.contract and options.target.has_fma:
-        yield "contract", "mulf"
-    if options.no_signed_zeros:
-        yield from (("extremes", kind) for kind in ("maximumf", "minimumf", "maxnumf", "minnumf"))
-
-
-def _rounded_in(verb: str, s: Schedule, root: str) -> Sequence[str]:
-    """The loops, inside of an outermost one, that a step which rounds in another way is taken for."""
-    match verb:
-        case "reciprocal":
-            return names_in(s, root)
-        case "contract":
-            return _fused_in(s, root)
-    return (root,)
+        for name in _fused_in(s, root):
+            s = _rounded(s, name, ("mulf",), contracted)
+    return _rounded(s, root, EXTREMES, with_extremes) if options.no_signed_zeros else s
 
 
 def _fused_in(s: Schedule, root: str) -> list[str]:
@@ -64,18 +56,14 @@ def _waits(loop: affine.For) -> bool:
     return carried and sum(isinstance(op, arith.Binary) for op in loop.body) < FEW_OPERATIONS
 
 
-def _rounded(s: Schedule, verb: str, name: str, kind: str, options: Options) -> Schedule:
-    """The schedule where what a loop computes rounds in another way, if it has operations of a kind for that."""
+def _rounded(s: Schedule, name: str, kinds: Sequence[str], *ways: Callable[[Schedule, str], Schedule]) -> Schedule:
+    """The schedule after the first of some steps on a loop that is legal, if it has operations of such kinds."""
     iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
     loops = [op for op in holders(s.function) if iv is not None and iv in op.binds()]
-    if not any(op.kind == kind and _pays(verb, op) for loop in loops for op in gathered(loop, _binary)):
-        return s
-    for steps in _ways_to_round(verb, options):
-        made = copy(s)
-        with suppress(IllegalTransform, ScheduleError):  # there may be no such operation that can be another
-            for step, keywords in steps:
-                getattr(made, step)(name, **keywords)
-            return made
+    if any(op.kind in kinds and _pays(op) for loop in loops for op in gathered(loop, _binary)):
+        for way in ways:
+            with suppress(IllegalTransform, ScheduleError):  # there may be no such operation that can be another
+                return way(copy(s), name)
     return s
 
 
@@ -84,19 +72,7 @@ def _binary(op: Op) -> Iterator[arith.Binary]:
         yield op
 
 
-def _pays(verb: str, op: arith.Binary) -> bool:
+def _pays(op: arith.Binary) -> bool:
     """Whether an operation is quicker in another way: no machine rounds a * b + c once to a narrow float."""
     type = op.result.type.element if isinstance(op.result.type, VectorType) else op.result.type
-    return verb != "contract" or not isinstance(type, FloatType) or type.width == bits_in_register(type)
-
-
-def _ways_to_round(verb: str, options: Options) -> Iterator[Sequence[tuple[str, Mapping[str, bool]]]]:
-    """The steps to take, or others where one of these is refused: what is divided by may be loaded before the loop."""
-    if verb == "contract" and options.reassociate:
-        yield [(verb, {"reassociate": True})]
-    elif verb == "extremes":
-        yield [(verb, {"no_nans": options.no_nans, "no_signed_zeros": True})]
-    else:
-        yield [(verb, {})]
-    if verb == "reciprocal":
-        yield [("hoist", {}), (verb, {})]
+    return op.kind != "mulf" or not isinstance(type, FloatType) or type.width == bits_in_register(type)

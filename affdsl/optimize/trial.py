@@ -1,10 +1,13 @@
-"""Arguments to time a kernel with: arrays made for some sizes, never those of whoever calls it."""
+"""How long calls take, with arrays made for some sizes: never those of whoever calls a kernel."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import SupportsIndex
+from itertools import count
+from time import perf_counter
+from typing import SupportsIndex, TypeVar
 
 import numpy as np
 
@@ -13,22 +16,28 @@ from affdsl.codegen.jit import compile_program, signature_of
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
 from affdsl.frozen import Frozen
 from affdsl.ir.debugging import asserted, printed
-from affdsl.ir.dialects import affine, memref, scf
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects import memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import IndexType, MemRefType, UnrankedMemRefType
+from affdsl.ir.types import IndexType
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program
+from affdsl.passes.analysis.iterations import Iterations
+from affdsl.seeing.loop_names import counters
 
 LEAST, FACTOR = 40, 2
 """The first size that is tried where nobody says any, and by which factor it grows: no power of two, of which the rows
 of an array would fall onto the same lines of a cache."""
+LONG_ENOUGH = 0.002
+"""So many seconds calls take together that are timed at once."""
+MOST_CALLS = 32
+"""So many calls are made at most of the same arrays, which change: what is halved too often is slow to compute with."""
 STEPS = 16
 """What an index argument is that is the size of no array, such as a number of time steps."""
+Key = TypeVar("Key")
 
 
 class Trial(Frozen):
@@ -98,37 +107,41 @@ def arguments_of(
 
 
 def growing(kernel: Kernel) -> Iterator[Trial]:
-    """The arguments of a kernel for all sizes alike, larger and larger; index arguments are `STEPS`, or as by default.
+    """The arguments of a kernel for all sizes alike, larger and larger; one where it is for one size."""
+    n, before = LEAST, None
+    while (numbers := usual_numbers(kernel.program, n)) != before:
+        yield trial(kernel, numbers)
+        n, before = n * FACTOR, numbers
 
-    Of a kernel that is for one size there is one.
-    """
-    program = kernel.program
-    names = [v.hint for v in program.func.args if isinstance(v.type, IndexType)]
-    in_shapes = {v.hint for v in _in_shapes(program)}
-    known = _known(program)
-    n = LEAST
-    while True:
-        yield trial(kernel, {name: known.get(name, n if name in in_shapes else STEPS) for name in names})
-        if in_shapes <= known.keys():
-            return
-        n *= FACTOR
+
+def usual_numbers(program: Program, size: int) -> dict[str, int]:
+    """The index arguments by name: all sizes of arrays alike, others `STEPS`, but those that have a default, or one
+    number."""
+    shapes = [p.type.shape for p in program.parameters if isinstance(p.type, ArrayType)]
+    in_shapes = {v for shape in shapes for e in shape for v in e.values()}
+    args = zip(program.func.args, [*program.sizes, *(p.symbol for p in program.parameters)], strict=True)
+    indices = ((v.hint, symbol) for v, symbol in args if isinstance(v.type, IndexType))
+    return {name: size if symbol in in_shapes else STEPS for name, symbol in indices} | fixed_numbers(program)
 
 
 def require_tunable(kernel: Kernel) -> None:
     """Raise ProgramError where nobody can say how often a loop runs, or where running it many times is seen."""
-    for function in kernel.module.functions:
-        data = _from_data(function)
-        for op in walk(function):
-            if printed(op) is not None:
-                why = "it prints, and would do so in each of many calls"
-            elif isinstance(op, scf.While):
-                why = "a loop runs as long as its data say"
-            elif isinstance(op, scf.For) and not data.isdisjoint(op.reads()):
-                why = f"loop {op.iv.hint} runs as often as its data say"
-            else:
-                continue
-            advice = "time it on data of your own, with some of the choices that a schedule has"
-            raise problem(ProgramError, f"cannot time {kernel.name}: {why}", advice, location=op.location)
+    of = Iterations(kernel.module)
+    counted = {v for f in kernel.module.functions for v in f.args if isinstance(v.type, IndexType)}
+    for op in (op for function in kernel.module.functions for op in walk(function)):
+        if printed(op) is not None:
+            why = "it prints, and would do so in each of many calls"
+        elif isinstance(op, scf.While):
+            why = "a loop runs as long as its data say"
+        elif isinstance(op, scf.For) and not all(
+            v in counted or isinstance(of.maker(v), memref.Dim) for v in of.roots((op.lower, op.upper, op.step))
+        ):
+            why = f"loop {op.iv.hint} runs as often as its data say"
+        else:
+            counted |= {*counters(op)}
+            continue
+        advice = "time it on data of your own, with some of the choices that a schedule has"
+        raise problem(ProgramError, f"cannot time {kernel.name}: {why}", advice, location=op.location)
 
 
 def require_runs(kernel: Kernel, made: Trial) -> None:
@@ -156,7 +169,7 @@ def numbers_of(program: Program, sizes: Mapping[str, object], verb: str) -> dict
     Raises ProgramError for a size that is missing, or that there is not: one cannot `verb` the kernel.
     """
     name, needed = program.func.symbol, [v.hint for v in program.func.args if isinstance(v.type, IndexType)]
-    known = _known(program)
+    known = fixed_numbers(program)
     for each, number in sizes.items():
         if each not in needed:
             listed = f"its sizes are {', '.join(needed) or 'numbers already'}"
@@ -176,7 +189,7 @@ def numbers_of(program: Program, sizes: Mapping[str, object], verb: str) -> dict
     return {each: known[each] for each in needed}
 
 
-def _known(program: Program) -> dict[str, int]:
+def fixed_numbers(program: Program) -> dict[str, int]:
     """The numbers of index arguments that have a default, or must have one number."""
     args = dict(zip(program.func.args[len(program.sizes) :], program.parameters, strict=True))
     found = {v.hint: p.default for v, p in args.items() if isinstance(v.type, IndexType) and isinstance(p.default, int)}
@@ -194,13 +207,6 @@ def symbols_of(program: Program, known: Mapping[str, int]) -> dict[Value, int]:
     return {symbol: known[v.hint] for v, symbol in args.items() if symbol is not None}
 
 
-def _in_shapes(program: Program) -> set[Value]:
-    """The arguments of the function that shapes of arrays are written with."""
-    used = {v for p in program.parameters if isinstance(p.type, ArrayType) for e in p.type.shape for v in e.values()}
-    symbols = [*program.sizes, *(p.symbol for p in program.parameters)]
-    return {v for v, symbol in zip(program.func.args, symbols, strict=True) if symbol in used}
-
-
 def _array(shape: list[int], dtype: np.dtype[np.generic], random: np.random.Generator) -> Array:
     """An array of numbers near 1; of zeros where they are whole, since 0 is an index of whatever has elements."""
     if dtype.kind in "biu":
@@ -209,15 +215,53 @@ def _array(shape: list[int], dtype: np.dtype[np.generic], random: np.random.Gene
     return made
 
 
-def _from_data(function: Func) -> set[Value]:
-    """The values that come from arrays, or from arguments that are no sizes, and the arrays."""
-    found = {v for v in function.args if not isinstance(v.type, IndexType)}
-    before = -1
-    while before != len(found):  # what loops carry may come around
-        before = len(found)
-        for op in walk(function):
-            found.update(v for v in op.defines() if isinstance(v.type, MemRefType | UnrankedMemRefType))
-            if not isinstance(op, memref.Dim | Func) and not found.isdisjoint(op.reads()):
-                ivs = (op.iv,) if isinstance(op, affine.For | scf.For) else ()
-                found.update(v for v in (*op.defines(), *op.binds()) if v not in ivs)
+def seconds(kernel: Kernel, trial: Trial, calls: int = 1) -> float:
+    """How long a call takes, on the mean of some calls one after the other."""
+    arguments = trial.arguments()
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        start = perf_counter()
+        for _ in range(calls):
+            kernel(*arguments)
+        return (perf_counter() - start) / calls
+    finally:
+        if was_collecting:
+            gc.enable()
+
+
+def calls_for(expected: float) -> int:
+    """How many calls are long enough to be timed, if one takes so many seconds.
+
+    >>> calls_for(0.5), calls_for(0.0004), calls_for(1e-7)
+    (1, 5, 32)
+    """
+    return max(1, min(MOST_CALLS, round(LONG_ENOUGH / max(expected, 1e-9))))
+
+
+def in_turn(
+    running: Mapping[Key, tuple[Kernel, Trial]], calls: int, is_over: Callable[[int], bool]
+) -> dict[Key, list[float]]:
+    """How long a call of each kernel takes, of so many, where they take turns.
+
+    After each turn it is asked whether so many are enough.
+    """
+    found: dict[Key, list[float]] = {key: [] for key in running}
+    for turn in count(1):
+        for key, (kernel, trial) in running.items():
+            found[key].append(seconds(kernel, trial, calls))
+        if is_over(turn):
+            break
     return found
+
+
+def spelled(time: float) -> str:
+    """A time with its unit, in three digits.
+
+    >>> spelled(0.00123), spelled(2.5), spelled(4.56789e-7)
+    ('1.23 ms', '2.5 s', '0.457 us')
+    """
+    for unit, scale in (("s", 1.0), ("ms", 1e3)):
+        if time * scale >= 1:
+            return f"{time * scale:.3g} {unit}"
+    return f"{time * 1e6:.3g} us"

@@ -1,38 +1,64 @@
-"""Times the most promising choices on arrays made for that, and keeps the fastest: `Kernel.optimize(tune=True)`."""
+"""Times the most promising choices on arrays made for that, and keeps the fastest: `Kernel.optimize(tune=True)`.
+
+What was found is kept in the cache of compiled kernels: numbers as JSON, checked when they are read.
+"""
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
+from statistics import median
 from time import monotonic
 
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.jit import is_checked
 from affdsl.codegen.native import runs_here
+from affdsl.codegen.toolchain import machine
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
 from affdsl.explained import Note
+from affdsl.frozen import FrozenValue
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
-from affdsl.optimize import decision, timing
-from affdsl.optimize.candidates import MOST, to_be_timed, together, with_other_numbers
-from affdsl.optimize.choices import AS_IT_WAS, USUAL, Choices, Watched
+from affdsl.optimize import decision
+from affdsl.optimize import trial as timing
+from affdsl.optimize.choices import (
+    AS_IT_WAS,
+    NUMBERS,
+    RECIPES,
+    USUAL,
+    Choices,
+    Watched,
+    to_be_timed,
+    together,
+    with_other_numbers,
+)
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.forecast import cycles_of, expected
 from affdsl.optimize.machine import usual
 from affdsl.optimize.optimizer import decided
 from affdsl.optimize.options import Options
-from affdsl.optimize.remembered import Outcome, key_of, recall, remember
-from affdsl.optimize.timing import spelled
-from affdsl.optimize.trial import Trial, growing, require_runs, require_tunable, trial
+from affdsl.optimize.trial import Trial, growing, require_runs, require_tunable, spelled, trial
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.progress import progress
 
+MOST = 8
+"""How many candidates are timed at most."""
+KIND = "tuned"
+"""The end of the names of files."""
+LARGEST = 1 << 20
+"""A number that recipes choose is not larger."""
 BUDGET = 60.0
 """So many seconds tuning takes, about: it begins with no candidate after two thirds of them, and no round after all."""
 CLEARLY = 1.02
 """So many times faster than what recipes choose by themselves is a choice that is taken instead."""
 CLOSE = 1.5
 """Those that take so many times longer than the fastest, when they are timed first, are not timed again."""
+ROUNDS = 9
+"""How often each kernel is timed in turn with the others."""
 LOOKS = 3
 """So many calls are timed at first; the fastest counts, since others may be in the way."""
 LONG = 0.02
@@ -66,20 +92,19 @@ def tuned(kernel: Kernel, options: Options, wish: object, *, others: bool = True
         key = (*key, "beside the loops as written")
         known = recall(kernel, key) if known is None or not known.times else known
     if known is not None and known.times:
+        outcome, end = known, "timed before, and remembered: nothing was timed now"
         best = decision.decide(kernel, _with(options, _best(known)))
-        said = _said(known, "timed before, and remembered: nothing was timed now", others=others)
-        return best.kernel(kernel, said, *_expected(best.kernel(kernel), known))
-    search = Search(kernel, options, given, others)
-    search.run()
-    outcome = search.outcome()
-    best = search.made[_best(outcome)]
-    if search.is_interrupted:
-        end = "interrupted, so that the rest was not timed, and nothing is remembered"
-        return best.kernel(kernel, _said(outcome, end, others=others))
-    remember(outcome, key)
-    decision.remember(kernel, _with(options, _best(outcome)), best)
-    said = _said(outcome, "timed now, and remembered for other processes", others=others)
-    return best.kernel(kernel, said, *_expected(best.kernel(kernel), outcome))
+    else:
+        search = Search(kernel, options, given, others)
+        search.run()
+        outcome, end = search.outcome(), "timed now, and remembered for other processes"
+        best = search.made[_best(outcome)]
+        if search.is_interrupted:
+            end = "interrupted, so that the rest was not timed, and nothing is remembered"
+            return best.kernel(kernel, _said(outcome, end, others=others))
+        remember(outcome, key)
+        decision.remember(kernel, _with(options, _best(outcome)), best)
+    return best.kernel(kernel, _said(outcome, end, others=others), *_expected(best.kernel(kernel), outcome))
 
 
 def _sizes(kernel: Kernel, wish: object, keyword: str) -> Mapping[str, object] | None:
@@ -187,7 +212,7 @@ class Search:
         if not self.others:
             yield AS_IT_WAS
             return
-        yield from to_be_timed(asked, self.options)
+        yield from to_be_timed(asked, self.options.threads)
         for choices in self._promising(with_other_numbers(asked), monotonic() + BUDGET / 4):
             if len(self.times) == MOST:
                 break
@@ -239,8 +264,13 @@ class Search:
         """Time the kernels again that are among the fastest."""
         assert self.trial is not None
         least = min(self.times.values())
-        close = {each: kernel for each, kernel in kernels.items() if each == USUAL or self.times[each] <= CLOSE * least}
-        self.times |= timing.medians(close, self.trial, least, lambda: monotonic() > end)
+        close = {
+            each: (kernel, self.trial)
+            for each, kernel in kernels.items()
+            if each == USUAL or self.times[each] <= CLOSE * least
+        }
+        found = timing.in_turn(close, timing.calls_for(least), lambda turns: turns == ROUNDS or monotonic() > end)
+        self.times |= {each: median(times) for each, times in found.items()}
 
     def _large_enough(self, kernel: Kernel) -> Trial:
         """Arguments whose arrays do not fit into the second cache, unless a call takes long before."""
@@ -261,3 +291,100 @@ class Search:
             raise problem(ProgramError, why, f"say for which: tune={{{shown}}}") from None
         assert self.trial is not None
         return self.trial
+
+
+class Outcome(FrozenValue):
+    """What came of timing some choices.
+
+    Attributes
+    ----------
+    sizes
+        The sizes for which they were timed, by name.
+    times
+        The seconds of a call.
+    refused
+        Why others have no times.
+    """
+
+    sizes: Mapping[str, int]
+    times: Mapping[Choices, float]
+    refused: Mapping[Choices, str]
+
+
+def key_of(kernel: Kernel, options: Options, sizes: Mapping[str, int] | None) -> tuple[str, ...]:
+    """What an outcome holds for: a kernel by its content, how it is optimized and compiled, and a class of sizes.
+
+    Sizes with as many binary digits are of one class; None is a class of its own, in which sizes are not given.
+    """
+    how = replace(options, choices=USUAL), is_checked(kernel.program)
+    classes = None if sizes is None else sorted((name, n.bit_length()) for name, n in sizes.items())
+    return str(kernel.module), repr(how), repr(classes), default_cache().compiler().identity, machine()
+
+
+def recall(kernel: Kernel, key: Sequence[str]) -> Outcome | None:
+    """What was kept; None if that is nothing. A file that holds something else is reported, and taken for nothing."""
+    cache = default_cache()
+    content = cache.known(KIND, *key)
+    if content is None:
+        return None
+    found = _outcome(content)
+    if found is None:
+        what = f"what the cache {cache.folder} has of tuning {kernel.name} is no record of it, so it is tuned again"
+        warnings.warn(what, stacklevel=2)
+    return found
+
+
+def remember(outcome: Outcome, key: Sequence[str]) -> None:
+    """Keep an outcome for this process and others."""
+    times = [[_plain(choices), seconds] for choices, seconds in outcome.times.items()]
+    refused = [[_plain(choices), why] for choices, why in outcome.refused.items()]
+    content = json.dumps({"sizes": dict(outcome.sizes), "times": times, "refused": refused})
+    default_cache().keep(content.encode(), KIND, *key)
+
+
+def _plain(choices: Choices) -> dict[str, object]:
+    """The numbers that are not the usual ones, and what is left out."""
+    return {**choices.numbers(), **({"left_out": list(choices.left_out)} if choices.left_out else {})}
+
+
+def _outcome(content: bytes) -> Outcome | None:
+    """The outcome that a file holds; None if it holds none."""
+    try:
+        match json.loads(content):
+            case {"sizes": dict(sizes), "times": [*times], "refused": [*refused]}:
+                return Outcome(
+                    {_text(name): _number(n, 1 << 62) for name, n in sizes.items()},
+                    {_choices(choices): _seconds(time) for choices, time in times},
+                    {_choices(choices): _text(why) for choices, why in refused},
+                )
+    except (ValueError, TypeError):
+        return None
+    return None
+
+
+def _choices(plain: object) -> Choices:
+    """Raises ValueError for what are no choices."""
+    if not isinstance(plain, dict):
+        raise ValueError
+    left_out = plain.pop("left_out", [])
+    if not isinstance(left_out, list) or not set(RECIPES).issuperset(left_out) or not set(NUMBERS).issuperset(plain):
+        raise ValueError
+    return Choices(tuple(left_out), **{name: _number(n, LARGEST) for name, n in plain.items()})
+
+
+def _number(found: object, most: int) -> int:
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= most:
+        raise ValueError
+    return found
+
+
+def _seconds(found: object) -> float:
+    if not isinstance(found, float) or not 0 < found < float("inf"):
+        raise ValueError
+    return found
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise ValueError
+    return found

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import copy
 from time import monotonic
 
-from affdsl.codegen.native import native_target
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
 from affdsl.kernel import Kernel
 from affdsl.optimize import recipes
 from affdsl.optimize.forecast import cycles_of
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.optimizer import started
+from affdsl.optimize.optimizer import started, trying
 from affdsl.optimize.options import Options
 from affdsl.optimize.search import AS_WRITTEN, Candidate
-from affdsl.optimize.timing import spelled
+from affdsl.optimize.trial import spelled
 from affdsl.optimize.unfit import UnfitError, in_one_line
-from affdsl.passes.advice.alternatives import without_alternatives
-from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.progress import progress
-from affdsl.schedule.again import remembering
 from affdsl.schedule.loops import LoopRow, ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -54,13 +49,7 @@ def considered(
     After so many seconds no other candidate is made.
     """
     end = monotonic() + seconds
-    with (
-        warnings.catch_warnings(),
-        without_alternatives(),
-        remembering(),
-        progress(f"looking at what fits {kernel.name}"),
-    ):
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with trying(), progress(f"looking at what fits {kernel.name}"):
         s = started(kernel.written)
         outermost = [row for row in s.loops() if row.depth == 0]
         return tuple(
@@ -103,17 +92,3 @@ def _time(kernel: Kernel, sizes: Mapping[str, int], machine: Machine) -> str:
     with suppress(UncountedError, AffdslError):
         return spelled(cycles_of(kernel, sizes, machine) / machine.clock)
     return "data decides"
-
-
-def usual_options(threads: int, allowed: Collection[str]) -> Options:
-    """The options of `optimize()` on this machine, with what is allowed to round in another way."""
-    return Options(
-        native_target(),
-        threads,
-        contract="contract" in allowed,
-        reassociate="reassociate" in allowed,
-        reciprocal="reciprocal" in allowed,
-        approximate="approximate" in allowed,
-        no_nans="no_nans" in allowed,
-        no_signed_zeros="no_signed_zeros" in allowed,
-    )

@@ -16,10 +16,11 @@ from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize.machine import measured
+from affdsl.optimize.options import Options
 from affdsl.passes.advice.causes import Cause, sentence
 from affdsl.report.charts import roofline_chart
 from affdsl.report.columns import Column, Keys, assembly_of, c_of, mlir_of, python_of
-from affdsl.report.considered import considered, usual_options
+from affdsl.report.considered import considered
 from affdsl.report.highlighting import coloured
 from affdsl.report.loops import source_loops
 from affdsl.report.packages import PACKAGES, package
@@ -87,7 +88,7 @@ def reported(
     else:
         columns += [Column("C", "c", (), no_instructions), Column("Assembly", "asm", (), no_instructions)]
     helpful, useless = ranked(came, said)
-    options = usual_options(threads_of(kernel), allowed(kernel))
+    options = Options(native_target(), threads_of(kernel), **allowed(kernel))  # type: ignore[arg-type]
     searched = considered(kernel, of.sizes, options, measured(native_target(), roofline(1)), seconds / SEARCH_SHARE)
     return Report(
         name=kernel.name,

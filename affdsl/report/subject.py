@@ -12,10 +12,9 @@ from affdsl.codegen.jit import has_vectors
 from affdsl.codegen.native import native_target
 from affdsl.codegen.needed import needed_by
 from affdsl.frozen import Frozen
-from affdsl.ir.types import IndexType
 from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
-from affdsl.optimize.trial import STEPS, arguments_of, numbers_of
+from affdsl.optimize.trial import arguments_of, fixed_numbers, numbers_of, usual_numbers
 from affdsl.seeing.nests import Nests, nests_of
 from affdsl.seeing.profile import Call
 
@@ -69,23 +68,10 @@ def subject(kernel: Kernel, arguments: Sequence[object], keywords: Mapping[str, 
     arrays = {p.name for p in kernel.program.parameters if isinstance(p.type, ArrayType)}
     if arguments or not arrays.isdisjoint(keywords):
         return Subject(kernel, Call(kernel.program, kernel.guarding, tuple(arguments), keywords), is_measured=True)
-    known = {**_usual(kernel), **keywords}
-    names = numbers_of(kernel.program, known, "report on")
-    assumed = tuple(name for name in names if name not in keywords and name in _usual(kernel))
+    names = numbers_of(kernel.program, {**usual_numbers(kernel.program, SIZE), **keywords}, "report on")
+    assumed = tuple(name for name in names if name not in {*keywords, *fixed_numbers(kernel.program)})
     call = Call(kernel.program, kernel.guarding, arguments_of(kernel, names, "report on", _zeros), {})
     return Subject(kernel, call, is_measured=False, assumed=assumed)
-
-
-def _usual(kernel: Kernel) -> dict[str, int]:
-    """Numbers for the sizes of arrays, and for the other index arguments that have no default."""
-    program = kernel.program
-    shapes = [p.type.shape for p in program.parameters if isinstance(p.type, ArrayType)]
-    used = {v for shape in shapes for e in shape for v in e.values()}
-    symbols = [*program.sizes, *(p.symbol for p in program.parameters)]
-    has_default = [*(False for _ in program.sizes), *(p.default is not None for p in program.parameters)]
-    arguments = zip(program.func.args, symbols, has_default, strict=True)
-    indices = [(v, symbol) for v, symbol, given in arguments if isinstance(v.type, IndexType) and not given]
-    return {v.hint: SIZE if symbol in used else STEPS for v, symbol in indices}
 
 
 def _zeros(shape: list[int], dtype: np.dtype[np.generic]) -> Array:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import inf
-from time import monotonic, perf_counter
+from collections.abc import Sequence
+from time import monotonic
 
 import numpy as np
 
 from affdsl.errors import AffdslError
 from affdsl.frozen import Frozen
 from affdsl.kernel import Kernel
-from affdsl.optimize import timing
+from affdsl.optimize import trial as timing
 from affdsl.optimize.forecast import forecast
 from affdsl.optimize.trial import Trial
 from affdsl.passes.analysis.iterations import UncountedError
@@ -112,41 +111,21 @@ def _measured(of: Subject, all: Sequence[Try], budget: float) -> Outcome:
             bar.advance()
         bar.at("all in turn")
         close = {each: made for each, made in running.items() if times[each] < HOPELESS * first}
-        own_time, taken = _in_turn(own, close, first, begun + budget)
-        times |= taken
+        turning = monotonic()
+
+        def is_over(turns: int) -> bool:
+            is_long = turns >= ROUNDS and monotonic() - turning > LONG_ENOUGH
+            return turns == MOST_ROUNDS or is_long or monotonic() > begun + budget
+
+        found = timing.in_turn({None: own, **close}, timing.calls_for(first), is_over)
+        times |= {each: min(seconds) for each, seconds in found.items() if each is not None}
         bar.advance()
-    return Outcome(own_time, tuple(Tried(each, times.get(each), why.get(each, "")) for each in all))
+    return Outcome(min(found[None]), tuple(Tried(each, times.get(each), why.get(each, "")) for each in all))
 
 
 def _look(kernel: Kernel, trial: Trial) -> float:
     timing.seconds(kernel, trial)
     return min(timing.seconds(kernel, trial) for _ in range(LOOKS))
-
-
-def _in_turn(
-    own: tuple[Kernel, Trial], others: Mapping[Try, tuple[Kernel, Trial]], expected: float, end: float
-) -> tuple[float, dict[Try, float]]:
-    """The least seconds of a call of the kernel itself, and of each other, where they take turns."""
-    calls = timing.calls_for(expected)
-    least, best = _seconds(*own, calls), dict.fromkeys(others, inf)
-    begun = monotonic()
-    for turn in range(MOST_ROUNDS):
-        least = min(least, _seconds(*own, calls))
-        for each, (kernel, trial) in others.items():
-            best[each] = min(best[each], _seconds(kernel, trial, calls))
-        if monotonic() > end or (turn + 1 >= ROUNDS and monotonic() - begun > LONG_ENOUGH):
-            break
-    return least, best
-
-
-def _seconds(kernel: Kernel, trial: Trial, calls: int) -> float:
-    """How long one of some calls takes, after one that brings the arrays back into the caches."""
-    arguments = trial.arguments()
-    kernel(*arguments)
-    start = perf_counter()
-    for _ in range(calls):
-        kernel(*arguments)
-    return (perf_counter() - start) / calls
 
 
 def _trial(of: Subject, values: Sequence[object]) -> Trial:

@@ -58,18 +58,26 @@ def counted(nests: Nests, known: Mapping[Value, int], shapes: Mapping[Value, Seq
     found = Counted()
     arrays = {arg: arg for arg in entry.args if isinstance(arg.type, MemRefType)}
     of = Iterations(nests.module, known, shapes)
-    counting = _Counting(nests.module, of, {nest.op for nest in nests.found}, found)
-    counting.block(entry.body, one(), arrays)
+    _Counting(nests, of, found).block(entry.body, one(), arrays)
     return found
 
 
-class _Counting:
-    """Visits what is outside of the nests: it runs once, or not at all, or in loops that are looked into."""
+class Visitor:
+    """Visits what is outside of the nests of a call: it runs once, or not at all, or in loops that are looked into.
 
-    def __init__(self, module: func.Module, of: Iterations, nests: set[Op], found: Counted) -> None:
-        self._of, self._nests, self._found = of, nests, found
-        self._least = Iterations(module, shapes=of.shapes, most=MOST_APART)
-        self._least.known = of.known  # which grows
+    Of a call that is given a part of an array, that part counts as one, or `through_parts` the array.
+    """
+
+    def __init__(self, of: Iterations, nests: Nests, *, through_parts: bool = False) -> None:
+        self._of, self._nests = of, {nest.op for nest in nests.found}
+        self._array = of.base if through_parts else of.root
+
+    def nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
+        """Something to be done with a nest that runs in some lanes, or where data decides whether it does."""
+        raise NotImplementedError
+
+    def beside(self, op: Op, lanes: Lanes, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
+        """Something to be done with what stands outside of all nests, and runs."""
 
     def block(
         self, block: Block, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...] = ()
@@ -77,13 +85,10 @@ class _Counting:
         """A block that runs in some lanes, or where data decides whether it does; `path` leads to it."""
         for op in block:
             if op in self._nests:
-                self._nest(op, lanes, arrays, path)
+                self.nest(op, lanes, arrays, path)
                 continue
             if lanes is not None and lanes.total:
-                for kind, count in work_of(op).items():
-                    self._found.beside[kind] += count * lanes.total
-                if not (isinstance(op, func.Call | memref.Allocation) or any(op.blocks())):
-                    self._found.footprints[op] = touched(self._of, (op,), one(), arrays, path)
+                self.beside(op, lanes, arrays, path)
             match op:
                 case func.Call() if not self._of.functions[op.callee].external:
                     self._call(op, lanes, arrays, path)
@@ -97,26 +102,13 @@ class _Counting:
                     for part in op.blocks():
                         self.block(part, lanes, arrays, (*path, (op, part)))
 
-    def _nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
-        found = self._found
-        found.work[op] = None
-        try:
-            if lanes is None:
-                raise UncountedError("data decides how often it runs")
-            found.work[op] = work = self._of.work((op,), lanes)
-            found.needed[op] = needed(self._least, op, lanes, arrays, path) or work
-        except UncountedError as why:
-            found.why[op] = str(why)
-        runs = lanes is None or lanes.total
-        found.footprints[op] = touched(self._of, (op,), one(), arrays, path) if runs else {}
-
     def _call(self, op: func.Call, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
         """The function of a call, which no other call shares: what its arguments are is known from here on."""
         callee = self._of.functions[op.callee]
         roots = dict[Value, Value]()
         for own, given in zip(callee.args, op.args, strict=True):
             if isinstance(own.type, MemRefType):
-                roots[own] = self._of.root(given, arrays)
+                roots[own] = self._array(given, arrays)
                 continue
             with suppress(UncountedError):  # it is another one in each iteration around, or data gives it
                 self._of.known[own] = int(self._of.value(given, one()).ravel()[0])
@@ -137,6 +129,35 @@ class _Counting:
             with suppress(UncountedError):
                 return self._of.entered(self._of.ranges(op), self._of.needed(op.body), lanes)
         return None
+
+
+class _Counting(Visitor):
+    """Counts what is done."""
+
+    def __init__(self, nests: Nests, of: Iterations, found: Counted) -> None:
+        super().__init__(of, nests)
+        self._found = found
+        self._least = Iterations(nests.module, shapes=of.shapes, most=MOST_APART)
+        self._least.known = of.known  # which grows
+
+    def beside(self, op: Op, lanes: Lanes, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
+        for kind, count in work_of(op).items():
+            self._found.beside[kind] += count * lanes.total
+        if not (isinstance(op, func.Call | memref.Allocation) or any(op.blocks())):
+            self._found.footprints[op] = touched(self._of, (op,), one(), arrays, path)
+
+    def nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
+        found = self._found
+        found.work[op] = None
+        try:
+            if lanes is None:
+                raise UncountedError("data decides how often it runs")
+            found.work[op] = work = self._of.work((op,), lanes)
+            found.needed[op] = needed(self._least, op, lanes, arrays, path) or work
+        except UncountedError as why:
+            found.why[op] = str(why)
+        runs = lanes is None or lanes.total
+        found.footprints[op] = touched(self._of, (op,), one(), arrays, path) if runs else {}
 
 
 def while_running(nests: Nests, run: Run) -> tuple[list[Work], Work]:

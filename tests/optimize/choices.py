@@ -12,8 +12,7 @@ from dataclasses import dataclass, fields
 from random import Random
 
 import affdsl as af
-from affdsl.optimize.candidates import VARIATIONS, varied
-from affdsl.optimize.choices import NUMBERS, RECIPES, USUAL, Choices
+from affdsl.optimize.choices import NUMBERS, RECIPES, USUAL, VARIATIONS, Choices, varied
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
 from benchmarks.polybench.suite import SUITE

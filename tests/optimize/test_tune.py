@@ -11,13 +11,23 @@ from affdsl import progress
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import runs_here
 from affdsl.codegen.roofline import Level, Roofline
-from affdsl.optimize import forecast, optimizer, timing, tuning
-from affdsl.optimize.candidates import VARIATIONS, to_be_timed, together, varied, with_other_numbers
-from affdsl.optimize.choices import AS_IT_WAS, NUMBERS, USUAL, Choices
+from affdsl.optimize import forecast, optimizer, tuning
+from affdsl.optimize import trial as timing
+from affdsl.optimize.choices import (
+    AS_IT_WAS,
+    NUMBERS,
+    USUAL,
+    VARIATIONS,
+    Choices,
+    to_be_timed,
+    together,
+    varied,
+    with_other_numbers,
+)
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.remembered import KIND, Outcome, key_of, recall, remember
 from affdsl.optimize.trial import growing, trial
+from affdsl.optimize.tuning import KIND, Outcome, key_of, recall, remember
 from benchmarks.fusion import CHAINS
 from tests.effort import TRIES_ALL
 from tests.test_progress import Terminal
@@ -138,7 +148,7 @@ def test_kernels_do_the_same_whatever_is_chosen(kernel, numbers):
 
 def test_only_what_recipes_asked_for_is_varied():
     asked = {"sums", "outer_vectors"}
-    found = to_be_timed(asked, Options(targets()["avx2"], threads=2))
+    found = to_be_timed(asked, 2)
     assert found == [AS_IT_WAS, Choices(most_threads=1), Choices(left_out=("outer",))]
     assert {name for each in with_other_numbers(asked) for name in each.numbers()} == asked
     assert set().union(*(row.keys() for row in VARIATIONS)) <= set(NUMBERS)

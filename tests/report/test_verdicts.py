@@ -2,9 +2,11 @@
 
 import pytest
 
+from affdsl.codegen.native import native_target
 from affdsl.optimize.machine import usual
+from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import FOR_LOOPS, IN_WORDS
-from affdsl.report.considered import considered, usual_options
+from affdsl.report.considered import considered
 from affdsl.report.loops import Origin, source_loops
 from affdsl.report.ranking import ranked
 from affdsl.report.subject import subject
@@ -80,7 +82,7 @@ def test_what_gains_most_comes_first_and_optimize_before_all():
 
 
 def test_what_the_search_considers_is_told_with_times():
-    options = usual_options(1, ())
+    options = Options(native_target())
     [nest] = considered(kernels.divided, {"N": 1000}, options, usual(options.target), 60.0)
     assert nest.rows[0].name == "the loops as written"
     assert [row.name for row in nest.rows if row.taken] == ["vectors: inner loops on vectors"]

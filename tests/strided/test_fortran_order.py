@@ -8,7 +8,7 @@ import pytest
 import affdsl as af
 from affdsl.codegen.c.emit import emit_jit
 from affdsl.lang.turned import is_turned, turned
-from affdsl.optimize import fortran_order
+from affdsl.optimize import optimized
 from tests.codegen.c.compare import compile_silently
 from tests.effort import TRIES_ALL
 from tests.oracles import require
@@ -30,13 +30,13 @@ def clipped(a: af.strided(af.f64[M, N]), out: af.strided(af.f64[M, N])):
 def decided(monkeypatch):
     """The kernels that recipes were asked about."""
     found: list[af.Kernel] = []
-    decide = fortran_order.decide
+    decide = optimized.decide
 
     def noted(kernel, options):
         found.append(kernel)
         return decide(kernel, options)
 
-    monkeypatch.setattr(fortran_order, "decide", noted)
+    monkeypatch.setattr(optimized, "decide", noted)
     return found
 
 

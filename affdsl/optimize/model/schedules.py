@@ -65,28 +65,8 @@ def _enlarge(sizes: dict[Value, int], expr: Affine) -> None:
             sizes[atom] -= -missing // factor
 
 
-def cycles(s: Schedule, machine: Machine, size: int = SIZE) -> float:
-    """How many cycles a call takes where each size is the same.
-
-    Raises UncountedError where data decides how often loops run.
-
-    >>> import affdsl as af
-    >>> from affdsl.optimize.machine import usual
-    >>> N = af.symbols("N")
-    >>> @af.kernel
-    ... def sums(x: af.f64[N, N], y: af.f64[N]):
-    ...     with af.for_(N) as i, af.for_(N) as j:
-    ...         y[i] += x[i, j]
-    >>> machine = usual(af.native_target())
-    >>> before = cycles(af.Schedule(sums).scalar_replace("j"), machine)
-    >>> cycles(af.Schedule(sums).unroll_jam("i", 4).scalar_replace("j"), machine) < before / 2
-    True
-    """
-    return cycles_of(s, standing_in(s), machine, _all_sizes(s, size))
-
-
-def _all_sizes(s: Schedule, size: int = SIZE) -> dict[Value, int]:
-    return {v: size for v in s.function.args if isinstance(v.type, IndexType)}
+def _all_sizes(s: Schedule) -> dict[Value, int]:
+    return {v: SIZE for v in s.function.args if isinstance(v.type, IndexType)}
 
 
 def cycles_of(
@@ -97,12 +77,26 @@ def cycles_of(
     *,
     near: bool = False,
 ) -> float:
-    """The same of some nests of a schedule, for sizes that are not all the same if need be.
+    """How many cycles some nests of a schedule take, for sizes that are all the same unless they are given.
+
+    Raises UncountedError where data decides how often loops run.
 
     Parameters
     ----------
     near
         Whether all that they touch is in the nearest cache.
+
+    >>> import affdsl as af
+    >>> from affdsl.optimize.machine import usual
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def sums(x: af.f64[N, N], y: af.f64[N]):
+    ...     with af.for_(N) as i, af.for_(N) as j:
+    ...         y[i] += x[i, j]
+    >>> machine = usual(af.native_target())
+    >>> before, jammed = af.Schedule(sums).scalar_replace("j"), af.Schedule(sums).unroll_jam("i", 4).scalar_replace("j")
+    >>> cycles_of(jammed, standing_in(jammed), machine) < cycles_of(before, standing_in(before), machine) / 2
+    True
     """
     function = s.function
     body = tuple(_without_other_nests(function.body, nests))

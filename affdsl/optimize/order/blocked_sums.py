@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.optimize.footprint import longer_than
-from affdsl.optimize.nests import Nest, lanes_of, names_in, nest_called, nests_among
+from affdsl.optimize.nests import Nest, lanes_of, nest_called, nests_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.order.blocks import in_blocks
 from affdsl.optimize.registers.matrix_products import is_tied
@@ -38,7 +38,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if not loops or not inner_loops.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
         raise UnfitError
     root = nest.names[loops[-1].iv]
-    if len(nests_among(s, names_in(s, root))) > 1:
+    if len(nests_in(s, root)) > 1:
         raise UnfitError  # what waits for what among several loops takes long to find out, and seldom helps
     in_lanes = _has_rows_in_lanes(nest, options)
     size = inner_loops.rows_at_once(options) if in_lanes else options.choices.strip_vectors * lanes_of(nest, options)
@@ -46,9 +46,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     with suppress(UnfitError):
         longest(both, root, None if nest.around[:-1] else longer_than(both, root, LEAST - 1))
     made, strip = in_blocks(both, root, (), size, options.choices)
-    inside = names_in(made, strip)
     at_once: list[str] = []
-    for name in [each.name(each.innermost) for each in nests_among(made, inside)]:
+    for name in [each.name(each.innermost) for each in nests_in(made, strip)]:
         found = nest_called(made, name)
         if found is None or _waits(found):  # or it ran once
             continue

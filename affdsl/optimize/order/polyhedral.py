@@ -13,7 +13,7 @@ from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import affine_exprs, walk
 from affdsl.optimize.attempts import fuse_late, where_legal
 from affdsl.optimize.machine import Machine, usual
-from affdsl.optimize.model.schedules import cycles
+from affdsl.optimize.model.schedules import cycles_of, standing_in
 from affdsl.optimize.nests import (
     Nest,
     is_library_call,
@@ -253,7 +253,8 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def _gain(s: Schedule, before: Schedule, machine: Machine) -> float:
     """How many times faster a schedule is expected to be than another one; 0 where data decides that."""
     try:
-        return cycles(before, machine) / max(1.0, cycles(s, machine))
+        expected = (cycles_of(each, standing_in(each), machine) for each in (before, s))
+        return next(expected) / max(1.0, next(expected))
     except UncountedError:
         return 0.0
 

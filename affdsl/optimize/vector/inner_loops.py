@@ -28,8 +28,9 @@ from affdsl.optimize.nests import (
     lanes_of,
     loop_called,
     names_in,
+    nest_called,
     nests,
-    nests_among,
+    nests_in,
     on_vectors,
     require_quick_numbers,
     unfit_where_refused,
@@ -390,7 +391,7 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     inside, loop = names_in(s, outer)[1:], loop_called(s, outer)
     if loop is None or is_large(loop):
         return False
-    return inside == [name] or all(have_elements_in_common(nest, outer) for nest in nests_among(s, inside))
+    return inside == [name] or all(have_elements_in_common(nest, outer) for nest in nests_in(s, *inside))
 
 
 def _matrices(nest: Nest, outer: str, options: Options) -> int:
@@ -447,8 +448,8 @@ def rows_at_once(options: Options) -> int:
 
 def _sums_up(s: Schedule, name: str) -> bool:
     """Whether a loop of a schedule is an innermost one that makes a sum."""
-    found = (nest for nest in nests_among(s, [name]) if _may_sum_up(nest.innermost))
-    return any(is_sum(nest, nest.innermost) or is_mixed(nest) for nest in found)
+    nest = nest_called(s, name)
+    return nest is not None and _may_sum_up(nest.innermost) and (is_sum(nest, nest.innermost) or is_mixed(nest))
 
 
 def _may_sum_up(loop: affine.For) -> bool:
