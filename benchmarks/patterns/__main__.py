@@ -17,10 +17,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import affdsl as af
-
 from benchmarks.idioms.__main__ import race, with_options
 from benchmarks.idioms.idiom import Idiom
-from benchmarks.patterns import CATEGORIES, PATTERNS, SUITES
+from benchmarks.patterns import CATEGORIES, SUITES
 from benchmarks.patterns.arguments import arguments, side
 from benchmarks.patterns.pattern import Pattern
 from benchmarks.patterns.reports import FAST, IN_ORDER, IN_PART, STRICT, VECTORIZED, Compiler, compilers, verdict

@@ -12,7 +12,7 @@ from affdsl.ir.expr import Affine
 from affdsl.lang.annotations import ArrayType
 from benchmarks.patterns.pattern import M, N
 
-ROW, SIDE = 4000, 300
+ROW, SIDE = 16_000, 300
 """Elements of arrays of one dimension in a race, and rows and columns of others."""
 
 
