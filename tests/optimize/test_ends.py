@@ -99,6 +99,25 @@ def test_equalities_on_either_side():
         assert y.tobytes() == wanted.tobytes(), n
 
 
+@af.kernel
+def framed(x: af.f32[M, N], y: af.f32[M, N]):
+    """Conditions on counters as numbers: one of several, not one, and a choice by one."""
+    with af.for_(M) as i, af.for_(N) as j:
+        with af.if_((i == 0) | (i == M - 1) | (j < 2) | (N - 1 <= j)):
+            y[i, j] = 1.0
+        with af.elif_((i != j) & (x[i, j] > QUARTER)):
+            y[i, j] = af.select(j > i, x[i, j], -x[i, j])
+        with af.else_():
+            y[i, j] = x[i, j] * QUARTER
+
+
+def test_conditions_on_counters_are_decided_in_the_parts_of_a_loop():
+    steps = af.Schedule(framed).split("i", 1).split("i_rest", M - 1).split("j_2", 2).split("j_2_rest", N - 1)
+    steps.split("j_2_rest", "i_rest")
+    inside = next(each for each in steps.kernel().c().split("for (") if each.startswith("int64_t j_2_rest = 2;"))
+    assert not [each for each in ("==", "!=", "i_rest <", "M") if each in inside.split("}")[0].partition("{")[2]]
+
+
 KERNELS = [repeated, far, around, reflected, box, torus]
 
 
@@ -118,7 +137,7 @@ def _has_vectors(loop):
     return any(isinstance(op, affine.VectorStore) for op in loop.body)
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, stored], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("kernel", [*KERNELS, stored, framed], ids=lambda kernel: kernel.name)
 def test_it_leaves_the_same_for_each_size(kernel):
     found = kernel.optimize(threads=1)
     flat = len(kernel.func.args) == 3
