@@ -103,7 +103,7 @@ def test_equalities_on_either_side():
 def framed(x: af.f32[M, N], y: af.f32[M, N]):
     """Conditions on counters as numbers: one of several, not one, and a choice by one."""
     with af.for_(M) as i, af.for_(N) as j:
-        with af.if_((i == 0) | (i == M - 1) | (j < 2) | (N - 1 <= j)):
+        with af.if_((i == 0) | (i == M - 1) | (j < 2) | (j >= N - 1)):
             y[i, j] = 1.0
         with af.elif_((i != j) & (x[i, j] > QUARTER)):
             y[i, j] = af.select(j > i, x[i, j], -x[i, j])
