@@ -36,6 +36,30 @@ def running(x: af.f64[N]):
 
 
 @af.kernel
+def turned_round(x: af.f32[N], y: af.f32[N], z: af.f32[N]):
+    with af.for_(N - 1, -1, -1) as i:
+        y[i] = x[i] * 2.0
+        z[N - 1 - i] = x[i]
+
+
+@af.kernel
+def sum_from_the_end(x: af.f32[N], y: af.f32[1]):
+    with af.for_(N - 1, -1, -1) as i:
+        y[0] += x[i]
+
+
+def test_a_loop_runs_the_other_way_where_more_moves_forwards_then():
+    assert 'reverse("i")' in str(turned_round.optimize("avx512", threads=1).schedule)
+    assert "reverse" not in str(sum_from_the_end.optimize("avx512", threads=1).schedule)
+    for n in (0, 1, 15, 16, 17, 40):
+        x = np.random.default_rng(n).random(n, np.float32)
+        y, z, wanted, turned = np.zeros((4, n), np.float32)
+        turned_round.interpret(x, wanted, turned)
+        turned_round.optimize(threads=1)(x, y, z)
+        assert (y.tobytes(), z.tobytes()) == (wanted.tobytes(), turned.tobytes())
+
+
+@af.kernel
 def row_sums(A: af.f64[M, N], sums: af.f64[M]):
     with af.for_(M) as i, af.for_(N) as j:
         sums[i] += A[i, j]
