@@ -127,15 +127,13 @@ def _forwards(s: Schedule, nest: Nest) -> Nest:
 
     The schedule given is changed. A loop whose order matters stays as it is.
     """
-    motions = [nest.stride(access, nest.innermost).motion for access in nest.accesses]
-    if (
-        motions.count("reversed") <= motions.count("contiguous")
-        or len((*nest.innermost.lower, *nest.innermost.upper)) > 2
-    ):
+    loop = nest.innermost
+    motions = [nest.stride(access, loop).motion for access in nest.accesses]
+    if motions.count("reversed") <= motions.count("contiguous") or len((*loop.lower, *loop.upper)) > 2:
         return nest
     with suppress(IllegalTransform, ScheduleError):
-        s.reverse(nest.name(nest.innermost))
-    return next((each for each in nests(s) if each.innermost.iv is nest.innermost.iv), nest)
+        s.reverse(nest.name(loop))
+    return next((each for each in nests(s) if each.innermost.iv is loop.iv), nest)
 
 
 def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) -> tuple[Schedule, str]:
