@@ -313,3 +313,20 @@ def test_a_loop_in_which_nothing_is_left_is_gone():
         inside(wanted)
         s.kernel()(found)
         assert np.array_equal(wanted, found)
+
+
+def test_conditions_as_numbers_are_decided_and_what_asks_for_them_is_chosen():
+    @af.kernel
+    def ends(x: af.f64[N], y: af.f64[N], k: af.index):
+        with af.for_(N) as i:
+            with af.if_((i == 0) | (i > k) | (x[i] > 0), af.f64) as chosen:
+                af.yield_(x[i])
+            with af.else_():
+                af.yield_(af.select(i < 1, x[i], 2.0))
+            y[i] = chosen
+
+    _, first, second = af.Schedule(ends).split("i", 1).kernel().c().split("for (")
+    assert "if (" not in first
+    assert "y[i] = x[i];" in first
+    assert "if ((i_rest - k - 1 >= 0) | (x[i_rest] > 0.0))" in second
+    assert "chosen = 2.0;" in second
