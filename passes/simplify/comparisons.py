@@ -42,6 +42,8 @@ class Conditions:
     def __init__(self, values: dict[Value, Value]) -> None:
         self.values = values
         self.truths: dict[Value, bool] = {}
+        self.are_any = False
+        """Whether some are decided that are no constants."""
 
     def decided(self, op: Op, context: Context) -> Op | Block | None:
         """What is left of an operation that is a condition, or asks for one; None for all others."""
@@ -77,6 +79,7 @@ class Conditions:
     def _true_or_false(self, result: Value, truth: bool | None) -> Op | None:
         if truth is None:
             return None
+        self.are_any = True
         self.truths[result] = truth
         return arith.Constant(result, truth)
 

@@ -129,7 +129,7 @@ def settled(function: Func, before: Func) -> Settled:
     entered = {*around, *inside}
     made = renamed(rewrite_within(function, rule, entered, {*changed}), values)
     made = _with_subscripts(made, known) if known else made
-    made = without_unread(made) if conditions.truths else made
+    made = without_unread(made) if conditions.are_any else made
     idle = {op: _without_idle(op, touched, gone) for op in made.body if op not in old}
     if all(new == (op,) for op, new in idle.items()):
         return Settled(made, gone)
