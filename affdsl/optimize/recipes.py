@@ -88,7 +88,8 @@ def _row_strips(s: Schedule, options: Options) -> Fused:
 
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a loop over time tiled."""
+    """The schedule with a loop over time tiled, and its sweeps along rows."""
+    s = time_tiles.along_rows(s, root, options)
     with unfit_where_refused():  # a loop that is parallel already has no other versions
         small = time_tiles.small_enough(s, root, options.target)
         sizes = None if small is None else larger_than(s, root, small)

@@ -17,7 +17,7 @@ import os
 from collections.abc import Sequence
 from statistics import geometric_mean
 
-from benchmarks.idioms import IDIOMS
+from benchmarks.idioms import IDIOMS, Idiom
 from benchmarks.idioms.race import OPTIONS, SECONDS, Result, measured
 
 BEHIND = 0.9
@@ -31,19 +31,28 @@ def main(words: Sequence[str] | None = None) -> None:
         "python -m benchmarks.idioms", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", help="of idioms or groups of them; all if none are given")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds")
-    parser.add_argument("--explain", action="store_true", help="all that optimize() says")
+    with_options(parser)
     line = parser.parse_args(words)
     known = {idiom.name for idiom in IDIOMS} | {idiom.group for idiom in IDIOMS}
     for name in line.names:
         if name not in known:
             parser.error(f"there is no idiom or group {name!r}; they are {', '.join(sorted(known))}")
+    race([i for i in IDIOMS if not line.names or {i.name, i.group} & set(line.names)], line)
+    print(f"wanted: {WANTED} for both, and none below {BEHIND}")
+
+
+def with_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a race."""
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--explain", action="store_true", help="all that optimize() says")
+
+
+def race(idioms: Sequence[Idiom], line: argparse.Namespace) -> None:
+    """Print a line for each idiom and row, and the means, with the options `quick` and `explain`."""
     os.environ["OMP_NUM_THREADS"] = "1"
     found = []
     print(f"{'microseconds of ours, of the best peer, and its time over ours':48}{'ours':>10}{'peer':>10}{'ratio':>8}")
-    for idiom in IDIOMS:
-        if line.names and not {idiom.name, idiom.group} & set(line.names):
-            continue
+    for idiom in idioms:
         for row in OPTIONS:
             found.append(measured(idiom, row, QUICK_SECONDS if line.quick else SECONDS))
             print(_line(found[-1]), flush=True)
@@ -51,7 +60,6 @@ def main(words: Sequence[str] | None = None) -> None:
                 print(found[-1].kernel.explain())
     for row in OPTIONS:
         print(_total(row, [each for each in found if each.row == row]))
-    print(f"wanted: {WANTED} for both, and none below {BEHIND}")
 
 
 def _line(result: Result) -> str:

@@ -34,7 +34,7 @@ class Idiom:
     Attributes
     ----------
     reference
-        The same by NumPy, into the same arguments: what is right, and a peer.
+        The same by NumPy, into the same arguments: what is right, and a peer. The kernel itself, where there is none.
     sizes
         Those of a usual day, by the names of the kernel's symbols.
     given

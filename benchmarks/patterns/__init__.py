@@ -16,6 +16,7 @@ from benchmarks.patterns.kernels import (
 )
 from benchmarks.patterns.pattern import Category as Category
 from benchmarks.patterns.pattern import Pattern as Pattern
+from benchmarks.patterns.reworded import accesses, computations, dependences
 
 CATEGORIES: tuple[Category, ...] = (
     statement_order.patterns,
@@ -32,3 +33,20 @@ CATEGORIES: tuple[Category, ...] = (
     numbers.patterns,
 )
 PATTERNS: tuple[Pattern, ...] = tuple(pattern for category in CATEGORIES for pattern in category)
+
+REWORDED_CATEGORIES: tuple[Category, ...] = (
+    dependences.statement_order,
+    computations.reductions,
+    dependences.recurrences,
+    computations.control_flow,
+    accesses.strides,
+    accesses.packing,
+    accesses.index_sets,
+    accesses.symbolic,
+    dependences.peeling,
+    dependences.crossing,
+    computations.nests,
+    computations.numbers,
+)
+REWORDED: tuple[Pattern, ...] = tuple(pattern for category in REWORDED_CATEGORIES for pattern in category)
+SUITES = {"patterns": PATTERNS, "reworded": REWORDED}

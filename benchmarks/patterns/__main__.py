@@ -1,22 +1,34 @@
 """For each pattern whether it is vectorized: by a schedule of ours, and by gcc and clang from the plain C.
 
-python -m benchmarks.patterns
-python -m benchmarks.patterns packing "control flow"
+    python -m benchmarks.patterns
+    python -m benchmarks.patterns packing "control flow"
+    python -m benchmarks.patterns --race --suite reworded
+
+The suite "patterns" has the steps of a schedule for each loop; "reworded" has other loops, which `optimize()` gets as
+they are. With `--race` both suites are optimized and called in turns with the plain C by gcc and clang, as the idioms
+are (`python -m benchmarks.idioms --help`).
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from benchmarks.patterns import CATEGORIES, PATTERNS
+import affdsl as af
+from benchmarks.idioms.__main__ import race, with_options
+from benchmarks.idioms.idiom import Idiom
+from benchmarks.patterns import CATEGORIES, SUITES
+from benchmarks.patterns.arguments import arguments, side
 from benchmarks.patterns.pattern import Pattern
 from benchmarks.patterns.reports import FAST, IN_ORDER, IN_PART, STRICT, VECTORIZED, Compiler, compilers, verdict
 from benchmarks.plain import plain
 
+TOLERANCE = 1e-3
+"""How far apart sums in another order may be, relative to the largest number of an array."""
 LEGEND = """\
-ours          after the steps of its schedule, in the order of the text; "any order" with sums in another order
+ours          after its steps, in the order of the text; "any order" with sums in another order
 in order      elements are loaded and stored as vectors, and computed one after the other; in part: some of them
 gcc, clang    whether they say that they vectorize a loop of the plain C: -O3 -march=native, fast with -ffast-math
 """
@@ -25,13 +37,37 @@ gcc, clang    whether they say that they vectorize a loop of the plain C: -O3 -m
 def main(words: Sequence[str] | None = None) -> None:
     """Print a line for each pattern, and how many of them are vectorized."""
     names = [category.name for category in CATEGORIES]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.patterns", description="Which loops are vectorized.")
-    parser.add_argument("category", nargs="*", help=f"only these of {', '.join(names)}")
-    chosen = parser.parse_args(words).category
-    for name in chosen:
-        if name not in names:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.patterns", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help=f"only these loops, or those of {', '.join(names)}")
+    parser.add_argument("--suite", choices=SUITES, help="only this one")
+    parser.add_argument("--race", action="store_true", help="how fast they are after optimize(), beside gcc and clang")
+    with_options(parser)
+    line = parser.parse_args(words)
+    for name in line.names:
+        if name not in {*names, *(pattern.name for suite in SUITES.values() for pattern in suite)}:
             parser.error(f"there is no category {name!r}: there are {', '.join(names)}")
-    print(table([p for p in PATTERNS if p.category in (chosen or names)]))
+    for suite in [line.suite] if line.suite else SUITES:
+        chosen = [p for p in SUITES[suite] if not line.names or {p.category, p.name} & set(line.names)]
+        if chosen and line.race:
+            race([raced(pattern) for pattern in chosen], line)
+        elif chosen:
+            print(table(chosen))
+
+
+def raced(pattern: Pattern) -> Idiom:
+    """A pattern to be raced: what its loops as written compute is right."""
+    n = side(pattern.kernel)
+    given = {
+        parameter.name: partial(_argument, pattern.kernel, place)
+        for place, parameter in enumerate(pattern.kernel.program.parameters)
+    }
+    return Idiom(pattern.category, pattern.kernel, pattern.kernel, {"N": n, "M": n}, given, "", TOLERANCE)
+
+
+def _argument(kernel: af.Kernel, place: int, _: object, sizes: Mapping[str, int]) -> object:
+    return [*arguments(kernel, sizes["N"], sizes["M"])][place]
 
 
 def table(patterns: Sequence[Pattern]) -> str:

@@ -20,7 +20,7 @@ class Pattern:
     Attributes
     ----------
     ready
-        The steps before `vectorize`.
+        The steps before `vectorize`; without, `optimize()` finds all steps.
     loops
         Which loops run on vectors then.
     refused
@@ -31,7 +31,7 @@ class Pattern:
 
     category: str
     kernel: af.Kernel
-    ready: Steps
+    ready: Steps | None
     loops: tuple[str, ...]
     refused: str
     width: int
@@ -43,6 +43,8 @@ class Pattern:
 
     def vectorized(self, *, reassociate: bool = False) -> af.Kernel:
         """The kernel on vectors. Raises IllegalTransform where that is refused."""
+        if self.ready is None:
+            return self.kernel.optimize(threads=1, reassociate=reassociate)
         s = af.Schedule(self.kernel)
         self.ready(s)
         for loop in self.loops:
@@ -68,3 +70,9 @@ class Category(list[Pattern]):
             return made
 
         return added
+
+    def optimized(self, function: Callable[..., object]) -> af.Kernel:
+        """Make a kernel of a function, and a pattern of it that is left to `optimize()`."""
+        made = af.kernel(function)
+        self.append(Pattern(self.name, made, None, (), "", WIDTH))
+        return made

@@ -31,6 +31,8 @@ def verdict(pattern: Pattern, *, reassociate: bool = False) -> str:
     except AffdslError as error:
         return " ".join(str(error).splitlines()[1].split())
     loops = [op for op in walk(made.func) if isinstance(op, affine.For) and _holds_vectors(op)]
+    if not loops:
+        return "optimize() makes no vectors of it"
     inside = [op for loop in loops for op in walk(loop) if _computes(op)]
     wide = [op for op in inside if _is_vector(op)]
     if len(inside) - len(wide) < pattern.width:  # what is the same in all iterations is computed once for all lanes

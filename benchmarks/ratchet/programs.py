@@ -12,11 +12,8 @@ from functools import partial
 import numpy as np
 
 import affdsl as af
-from affdsl.lang.annotations import ArrayType
 
 POLYBENCH_SIZES = ("SMALL", "MEDIUM", "LARGE")
-ROW, SIDE = 4000, 300
-"""Elements of the arrays of a pattern that have one dimension, and rows and columns of others."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +63,13 @@ def _drawn(arguments: Callable[..., Iterable[object]], *sizes: int) -> list[obje
     return list(arguments(np.random.default_rng(0), *sizes))
 
 
-def _patterns() -> Iterator[Raced]:
-    from benchmarks.patterns import PATTERNS  # noqa: PLC0415
-    from benchmarks.patterns.arguments import arguments  # noqa: PLC0415
+def _patterns(suite: str) -> Iterator[Raced]:
+    from benchmarks.patterns import SUITES  # noqa: PLC0415
+    from benchmarks.patterns.arguments import arguments, side  # noqa: PLC0415
 
-    for pattern in PATTERNS:
-        types = [p.type for p in pattern.kernel.program.parameters]
-        side = ROW if all(len(type.shape) < 2 for type in types if isinstance(type, ArrayType)) else SIDE
-        made = partial(_values_of, arguments, pattern.kernel, side)
-        yield Raced("patterns", pattern.name, pattern.kernel, {"as it is": made})
+    for pattern in SUITES[suite]:
+        made = partial(_values_of, arguments, pattern.kernel, side(pattern.kernel))
+        yield Raced(suite, pattern.name, pattern.kernel, {"as it is": made})
 
 
 def _values_of(arguments: Callable[..., Iterable[object]], kernel: af.Kernel, side: int) -> list[object]:
@@ -85,5 +80,6 @@ SUITES: Mapping[str, Callable[[], Iterator[Raced]]] = {
     "polybench": _polybench,
     "pipelines": _pipelines,
     "everyday": _everyday,
-    "patterns": _patterns,
+    "patterns": partial(_patterns, "patterns"),
+    "reworded": partial(_patterns, "reworded"),
 }

@@ -14,7 +14,14 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import affine_exprs, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.positions import are_valid, positions_of
-from affdsl.passes.simplify import Context, rewrite_within, simplify, simplify_bounds
+from affdsl.passes.simplify import (
+    Conditions,
+    Context,
+    rewrite_within,
+    simplify,
+    simplify_bounds,
+    without_unread,
+)
 from affdsl.passes.transforms.loops.nests import counted
 from affdsl.passes.transforms.loops.pieces import split_body
 
@@ -38,6 +45,7 @@ def settled(function: Func, before: Func) -> Settled:
         A[(i + k) mod 4]               ->   A[k mod 4]                where 4 divides i, as the steps of its loop say
         A[max(i - 1, 0)]               ->   A[i - 1]                  where i >= 1, as the loop says
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
+        if i == 0 or A[i] > x: S(i)    ->   if A[i] > x: S(i)         where i >= 1, as the loop says
         for i = N to M: if i < N: S(i) ->
 
     What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these, with
@@ -76,8 +84,11 @@ def settled(function: Func, before: Func) -> Settled:
     inside = {inner for op in within if isinstance(op, affine.For) and op.iv in touched for inner in walk(op)}
     copies: set[Op] = set()  # the bodies of loops that ran once
     known: dict[Value, Affine] = {}  # minima and maxima that are one of their numbers
+    conditions = Conditions(values)
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
+        if (op in inside or op in copies) and (left := conditions.decided(op, context)) is not None:
+            return left
         if isinstance(op, affine.Min | affine.Max):
             return _chosen(op, context, known) if op in inside or op in copies else None
         if isinstance(op, arith.Binary):
@@ -118,6 +129,7 @@ def settled(function: Func, before: Func) -> Settled:
     entered = {*around, *inside}
     made = renamed(rewrite_within(function, rule, entered, {*changed}), values)
     made = _with_subscripts(made, known) if known else made
+    made = without_unread(made) if conditions.are_any else made
     idle = {op: _without_idle(op, touched, gone) for op in made.body if op not in old}
     if all(new == (op,) for op, new in idle.items()):
         return Settled(made, gone)

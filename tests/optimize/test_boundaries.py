@@ -47,6 +47,16 @@ def in_batches(x: af.f64[K, M, N], y: af.f64[K, M, N]):
         y[b, i, j] = 0.5 * y[b, i, j - 1] + x[b, i, j]
 
 
+def test_what_vectors_take_in_another_order_of_statements_is_not_jammed():
+    @af.kernel
+    def fluxes(u: af.f64[M, N], flux: af.f64[M, N], change: af.f64[M, N]):
+        with af.for_(M) as i, af.for_(1, N) as j:
+            change[i, j] = flux[i, j - 1] - u[i, j]
+            flux[i, j] = 0.25 * u[i, j]
+
+    assert "on vectors of 8" in fluxes.optimize("avx512", threads=1).explain()
+
+
 def test_recurrences_of_the_nearest_loop_around_are_jammed():
     s = Schedule(in_batches)
     made, loop = jamming.take_rows(s, nests(s)[0], Options(AVX512))

@@ -8,7 +8,7 @@ from affdsl.ir.traverse import walk
 from tests.effort import some
 from tests.optimize.recipes import kernels
 
-N = af.symbols("N")
+M, N = af.symbols("M N")
 ORDER = kernels("order")
 
 
@@ -39,6 +39,13 @@ def test_a_split_decides_what_is_the_smaller_or_larger_of_two_numbers():
 def test_a_split_decides_where_a_subscript_wraps_around():
     steps = af.Schedule(ORDER["around"]).split("i", 1).split("i_rest", N - 2)
     assert "%" not in steps.kernel().c().split("i_rest < N - 2")[1].split("}")[0]
+
+
+def test_conditions_on_counters_are_decided_in_the_parts_of_a_loop():
+    steps = af.Schedule(ORDER["framed"]).split("i", 1).split("i_rest", M - 1).split("j_2", 2).split("j_2_rest", N - 1)
+    steps.split("j_2_rest", "i_rest")
+    inside = next(each for each in steps.kernel().c().split("for (") if each.startswith("int64_t j_2_rest = 2;"))
+    assert not [each for each in ("==", "!=", "i_rest <", "M") if each in inside.split("}")[0].partition("{")[2]]
 
 
 def test_what_is_not_known_stays():

@@ -36,6 +36,50 @@ def running(x: af.f64[N]):
 
 
 @af.kernel
+def turned_round(x: af.f32[N], y: af.f32[N], z: af.f32[N]):
+    with af.for_(N - 1, -1, -1) as i:
+        y[i] = x[i] * 2.0
+        z[N - 1 - i] = x[i]
+
+
+@af.kernel
+def sum_from_the_end(x: af.f32[N], y: af.f32[1]):
+    with af.for_(N - 1, -1, -1) as i:
+        y[0] += x[i]
+
+
+def test_a_loop_runs_the_other_way_where_more_moves_forwards_then():
+    assert 'reverse("i")' in str(turned_round.optimize("avx512", threads=1).schedule)
+    assert "reverse" not in str(sum_from_the_end.optimize("avx512", threads=1).schedule)
+    for n in (0, 1, 15, 16, 17, 40):
+        x = np.random.default_rng(n).random(n, np.float32)
+        y, z, wanted, turned = np.zeros((4, n), np.float32)
+        turned_round.interpret(x, wanted, turned)
+        turned_round.optimize(threads=1)(x, y, z)
+        assert (y.tobytes(), z.tobytes()) == (wanted.tobytes(), turned.tobytes())
+
+
+@af.kernel
+def down_the_columns(old: af.f64[M, N], new: af.f64[M, N]):
+    with af.for_(3):
+        with af.for_(1, N - 1) as x, af.for_(1, M - 1) as y:
+            new[y, x] = 0.25 * (old[y - 1, x] + old[y + 1, x] + old[y, x - 1] + old[y, x + 1])
+        with af.for_(1, N - 1) as x, af.for_(1, M - 1) as y:
+            old[y, x] = new[y, x]
+
+
+def test_sweeps_down_the_columns_run_along_rows_in_time_tiles():
+    made = down_the_columns.optimize("avx512", threads=1)
+    assert 'permute(("y#1", "x#1"))' in str(made.schedule)
+    assert "its sweeps run as one, in tiles of time steps and rows" in made.explain()
+    for shape in ((2, 5), (101, 97)):
+        found, wanted = (list(np.random.default_rng(0).random((2, *shape))) for _ in range(2))
+        down_the_columns(*wanted)
+        down_the_columns.optimize(threads=1)(*found)
+        assert np.asarray(found).tobytes() == np.asarray(wanted).tobytes()
+
+
+@af.kernel
 def row_sums(A: af.f64[M, N], sums: af.f64[M]):
     with af.for_(M) as i, af.for_(N) as j:
         sums[i] += A[i, j]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import combinations
 from math import prod
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref
-from affdsl.ir.expr import Affine, FloorDiv, Product, Value, parts_of
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value, parts_of
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import INDEX
 from affdsl.lang.indices import Index, symbols
 from affdsl.optimize.nests import counts_inside, names_in, nests, roots_of
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
+from affdsl.passes.simplify import compared
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
@@ -108,11 +112,12 @@ def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[P
         long = most.count(None)
         if not long and prod(each or 0 for each in most) < LEAST:
             continue
+        meant = _meanings(s.function)
         for depth, loop in enumerate(loops):
             if options.threads > 1 and not depth and len(loops) > 1:
                 continue
             known = {v: v.hint for v in s.function.args} | {each.iv: nest.name(each) for each in loops[:depth]}
-            named = (_named(change, known) for change in _changes(loop, nest.innermost))
+            named = (_named(change, known) for change in _changes(loop, nest.innermost, meant))
             found = (at for at in named if at is not None and not _is_outside(at, loop))
             yield from (Place(depth, long, nest.name(loop), at) for at in found)
 
@@ -123,17 +128,35 @@ def _is_outside(at: Index, loop: affine.For) -> bool:
     return any(each.is_constant and each.constant >= 0 for each in (*begun, *ended))
 
 
-def _changes(loop: affine.For, innermost: affine.For) -> Iterator[Affine]:
+def _meanings(function: Func) -> Mapping[Value, Affine]:
+    """Numbers, and values that are affine, as expressions."""
+    found: dict[Value, Affine] = {}
+    for op in walk(function):
+        if isinstance(op, arith.Constant) and op.result.type == INDEX and isinstance(op.value, int):
+            found[op.result] = Affine.of(op.value)
+        elif isinstance(op, affine.Apply):
+            found[op.result] = op.expr.substitute(found)
+    return found
+
+
+def _constraints(op: Op, meant: Mapping[Value, Affine]) -> Sequence[Constraint]:
+    """What an operation asks of indices."""
+    if isinstance(op, affine.If):
+        return op.condition
+    found = compared(op, lambda v: meant.get(v, Affine.of(v))) if isinstance(op, arith.Compare) else None
+    return () if found is None else (found[0],)
+
+
+def _changes(loop: affine.For, innermost: affine.For, meant: Mapping[Value, Affine]) -> Iterator[Affine]:
     """The iterations of a loop from which on a condition in it, a bound of the innermost or a subscript is another."""
     for op in walk(loop):
-        if isinstance(op, affine.If):
-            for constraint in op.condition:
-                first = _first(loop.iv, constraint.expr)
-                if first is not None and constraint.equality:
-                    falls = dict(constraint.expr.terms)[loop.iv] < 0  # then it is 0 in the iteration before that
-                    yield from (first, first - 1) if falls else (first + 1, first)
-                elif first is not None:
-                    yield first
+        for constraint in _constraints(op, meant):
+            first = _first(loop.iv, constraint.expr)
+            if first is not None and constraint.equality:
+                falls = dict(constraint.expr.terms)[loop.iv] < 0  # then it is 0 in the iteration before that
+                yield from (first, first - 1) if falls else (first + 1, first)
+            elif first is not None:
+                yield first
     index = (memref.Load, memref.Store, arith.Binary)
     read = {v for op in walk(innermost) if isinstance(op, index) for v in op.reads()}
     for op in walk(innermost):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
-from affdsl.optimize.attempts import names_made
+from affdsl.optimize.attempts import bring_innermost, names_made
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, nests_in, perfect_band, require_loop
@@ -34,6 +34,16 @@ PART_OF_LAST = 8
 long in tiles where its arrays have 1 to 4 MB, as long where they have 8 MB, and .4 where they have 28 MB."""
 STEPS, ROWS = 4, 2
 """A tile of time steps and rows that touches few rows of arrays: the nearest cache has them, unless they are long."""
+
+
+def along_rows(s: Schedule, root: str, options: Options) -> Schedule:
+    """The schedule with the loop of each sweep innermost that moves through memory in the smallest steps, if it may."""
+    made = copy(s)
+    for nest in nests_in(s, root):
+        best = min(reversed(nest.band), key=lambda each: inner_loops.cost(nest, each, options))
+        with suppress(IllegalTransform, ScheduleError):
+            bring_innermost(made, nest, best)
+    return made
 
 
 def take(s: Schedule, root: str, options: Options, tile: tuple[int, int] | None = None) -> Schedule:

@@ -21,7 +21,6 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.size import require_room
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
-from affdsl.passes.transforms.vectorize.crossings import crossings
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -52,18 +51,13 @@ def take_rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]
 
 
 def may_be_jammed(s: Schedule, nest: Nest, options: Options) -> bool:
-    """Whether a nest is a recurrence that runs along no other loop, nor on vectors before and behind one element."""
+    """Whether a nest is a recurrence that runs along no other loop, nor on vectors: in parts, or in another order."""
     if not is_recurrence(nest, nest.innermost) or inner_loops.runs_along_rows(s, nest, options):
         return False
-    return not (crossings(nest.innermost) and _runs_in_parts(s, nest, options))
-
-
-def _runs_in_parts(s: Schedule, nest: Nest, options: Options) -> bool:
-    """Whether vectors of a loop take all iterations but the one that stores what others read: A[i, j] /= A[i, i]."""
     with suppress(IllegalTransform, ScheduleError, UnfitError):
         on_vectors(copy(s), nest.name(nest.innermost), lanes_of(nest, options), options.tail)
-        return True
-    return False
+        return False
+    return True
 
 
 def take_time_steps(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:

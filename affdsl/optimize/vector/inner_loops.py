@@ -95,6 +95,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The same, with what stands in a nest left together; the schedule given is changed. Raises UnfitError."""
     nest, said = _in_best_order(s, nest, options)
+    nest = _forwards(s, nest)
     made, done = _on_vectors(s, nest, options, is_moved=bool(said))
     return made, "; ".join([*said, done])
 
@@ -120,6 +121,20 @@ def _in_best_order(s: Schedule, nest: Nest, options: Options) -> tuple[Nest, lis
         return nest, said
     said.append(f"{nest.name(loop)} runs innermost")
     return next((each for each in nests(s) if each.innermost.iv is loop.iv), nest), said
+
+
+def _forwards(s: Schedule, nest: Nest) -> Nest:
+    """Let the innermost loop run the other way where more moves forwards then: vectors need no shuffles.
+
+    The schedule given is changed. A loop whose order matters stays as it is.
+    """
+    loop = nest.innermost
+    motions = [nest.stride(access, loop).motion for access in nest.accesses]
+    if motions.count("reversed") <= motions.count("contiguous") or len((*loop.lower, *loop.upper)) > 2:
+        return nest
+    with suppress(IllegalTransform, ScheduleError):
+        s.reverse(nest.name(loop))
+    return next((each for each in nests(s) if each.innermost.iv is loop.iv), nest)
 
 
 def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) -> tuple[Schedule, str]:

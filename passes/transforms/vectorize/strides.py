@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import product
 from math import prod
 
 from affdsl.frozen import FrozenValue
@@ -58,6 +59,11 @@ class Group:
         self.members: list[Element] = []
         self.behind: list[int] = []
         """How many accesses of the block stand before what is behind each of them."""
+        self.ahead = 0
+        """How far before the lowest element of stores their vectors begin: where those of loads do.
+
+        The next iteration else loads what lies behind the last element of a vector that was stored, and waits for it.
+        """
         self.takes_gaps = False
         """Whether the elements between those that are loaded may be loaded, too: no iteration stores to them."""
 
@@ -73,9 +79,18 @@ class Group:
 
     @property
     def offsets(self) -> list[int]:
-        """How far behind the lowest element each member is."""
+        """How far behind the place where vectors begin each member is: the lowest element, or what lies `ahead`."""
         apart = [each.distance(self.members[0]) or 0 for each in self.members]
-        return [each - min(apart) for each in apart]
+        return [each - min(apart) + self.ahead for each in apart]
+
+    def begin_with(self, loads: Group) -> None:
+        """Let the vectors of stores begin where those of loads of the same row do, if these begin before."""
+        apart = self.members[0].distance(loads.members[0])
+        if apart is None or self.is_load or not loads.is_load:
+            return
+        ahead = apart - self.offsets[0] + self.ahead + loads.offsets[0]
+        if self.ahead < ahead < abs(self.members[0].stride) - max(self.offsets) + self.ahead:
+            self.ahead = ahead
 
     def takes(self, element: Element, seen: Sequence[Element | Op], may_alias: MayAlias) -> bool:
         """Whether an access may join: what is done earlier, or later, than in the text meets nothing in between.
@@ -154,6 +169,8 @@ def _of_block(
         seen.append(element)
         group.members.append(element)
         group.behind.append(len(seen))
+    for stores, loads in product(found, found):
+        stores.begin_with(loads)
     return found
 
 

@@ -14,7 +14,7 @@ from affdsl.ir.traverse import substitute, with_fields
 from affdsl.ir.types import I1
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.approximate.circular import is_near
-from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, never_fails
 from affdsl.passes.transforms.vectorize.accesses import access
 from affdsl.passes.transforms.vectorize.even import is_even
 from affdsl.passes.transforms.vectorize.lanes import AS_COMPLEX, Lanes
@@ -98,6 +98,8 @@ def _lanewise(at: Lanes, op: Op) -> None:
 
 def _harmless(at: Lanes, op: Op, operands: Mapping[str, object]) -> dict[str, object]:
     """Operands with which lanes that do not run cannot fail."""
+    if never_fails(op, at.constants):
+        return {}
     match op:
         case arith.Binary(kind=kind) if kind in OPEN_KINDS:
             name, number = "right", 1

@@ -164,3 +164,22 @@ def test_remainders_of_a_counter_are_numbers_where_its_steps_are_multiples():
     assert "affine.apply affine_map<() -> (2)>()" in made
     assert "d0 mod 5" in made
     assert "%A[%j mod 4]" in made
+
+
+def test_conditions_as_numbers_are_decided_and_what_asks_for_them_is_chosen():
+    n = af.symbols("n")
+
+    @af.kernel
+    def ends(x: af.f64[n], y: af.f64[n], k: af.index):
+        with af.for_(n) as i:
+            with af.if_((i == 0) | (i > k) | (x[i] > 0), af.f64) as chosen:
+                af.yield_(x[i])
+            with af.else_():
+                af.yield_(af.select(i < 1, x[i], 2.0))
+            y[i] = chosen
+
+    _, first, second = af.Schedule(ends).split("i", 1).kernel().c().split("for (")
+    assert "if (" not in first
+    assert "y[i] = x[i];" in first
+    assert "if ((i_rest - k - 1 >= 0) | (x[i_rest] > 0.0))" in second
+    assert "chosen = 2.0;" in second

@@ -72,6 +72,9 @@ PROGRAMS = {
       affine.store %w, %A[%i * 2 + 1] : memref<?xf32>""",
     "stored in between": """%v = affine.load %A[%i * 2 + 1] : memref<?xf32>
       affine.store %v, %A[%i * 2] : memref<?xf32>""",
+    "stored behind": """%v = affine.load %A[%i * 3] : memref<?xf32>
+      %w = arith.addf %v, %x : f32
+      affine.store %w, %A[%i * 3 + 1] : memref<?xf32>""",
     "pairs": """%v = affine.load %A[%i * 2] : memref<?xf32>
       %w = affine.load %A[%i * 2 + 1] : memref<?xf32>
       %s = arith.addf %v, %w : f32
@@ -92,6 +95,24 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", some([*PROGRAMS], 4))
 def test_they_run_in_c_and_lowered(name, tmp_path):
     agree(print_op(wide(loop(PROGRAMS[name], ARGUMENTS), 4)), tmp_path, *given(9))
+
+
+def test_vectors_of_stores_begin_where_those_of_loads_do():
+    """What lies behind the last element of a stored vector is what the next iteration loads: it would wait for it."""
+    program = loop(PROGRAMS["stored behind"], ARGUMENTS)
+    found = wide(program, 8)
+    places = {op.result: op.expr for op in walk(found) if isinstance(op, affine.Apply)}
+    loads, stores = (
+        [places[op.indices[0]] for op in walk(found) if isinstance(op, kind)]
+        for kind in (vector.MaskedLoad, vector.MaskedStore)
+    )
+    assert len(loads) == len(stores) == 3
+    assert loads == stores
+    for n in SIZES:
+        a, b = given(n), given(n)
+        run(program.functions[0], *a)
+        run(found.functions[0], *b)
+        assert a[0].tobytes() == b[0].tobytes()
 
 
 @pytest.mark.parametrize("stride", [2, 3, -2, 7])
