@@ -72,6 +72,18 @@ def _patterns(suite: str) -> Iterator[Raced]:
         yield Raced(suite, pattern.name, pattern.kernel, {"as it is": made})
 
 
+def _idioms() -> Iterator[Raced]:
+    from benchmarks.idioms import IDIOMS  # noqa: PLC0415
+
+    for idiom in IDIOMS:
+        made = partial(_listed, idiom.arguments, idiom.sizes)
+        yield Raced("idioms", idiom.name, idiom.kernel, {"as it is": made})
+
+
+def _listed(arguments: Callable[..., Iterable[object]], sizes: Mapping[str, int]) -> list[object]:
+    return list(arguments(sizes))
+
+
 def _values_of(arguments: Callable[..., Iterable[object]], kernel: af.Kernel, side: int) -> list[object]:
     return list(arguments(kernel, side, side))
 
@@ -82,4 +94,5 @@ SUITES: Mapping[str, Callable[[], Iterator[Raced]]] = {
     "everyday": _everyday,
     "patterns": partial(_patterns, "patterns"),
     "reworded": partial(_patterns, "reworded"),
+    "idioms": _idioms,
 }
