@@ -259,7 +259,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "carried recurrences in lanes": recurrences.take_carried,
     "sums in blocks, of far terms": blocked_sums.take_early,
     "elements that are kept": kept_elements.take,
-    "the place of an extreme": located.take,
+    "what one strip has": located.take,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,

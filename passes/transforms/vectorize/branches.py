@@ -177,9 +177,15 @@ def _named(op: Op, new: Mapping[Value, Value]) -> dict[str, Value]:
 
 
 def _chosen(before: Sequence[Op], result: Value, condition: Value, a: Value, b: Value) -> list[Op]:
-    """One of two values; where one is the other combined with something, that is combined with what is neutral."""
+    """One of two values; where one is the other combined with something, that is combined with what is neutral.
+
+    A value that two conditions choose is chosen by both together.
+    """
     for changed, kept, is_else in ((a, b, False), (b, a, True)):
         maker = next((op for op in before if changed in op.defines()), None)
+        if isinstance(maker, arith.Select) and maker.if_false is kept and not is_else:
+            both = arith.Binary(Value(I1), "andi", condition, maker.condition)
+            return [both, arith.Select(result, both.result, maker.if_true, kept)]
         place = place_of(maker, kept)
         if maker is None or not place:
             continue

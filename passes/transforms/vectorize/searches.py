@@ -20,13 +20,14 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Term, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import clone_block, definitions, fresh, with_fields
 from affdsl.ir.types import I1
 from affdsl.passes.analysis.early_exits import Exit, by_break, exit_of, is_constant, only_reads
 from affdsl.passes.legality.early import IN_ORDER
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.transforms.loops.nests import counted
 from affdsl.passes.transforms.loops.pieces import copied_loop, largest
 
 VECTORS = 4
@@ -41,8 +42,10 @@ class Blocks(FrozenValue):
     """The counter of the loop that asks whether an iteration of a block leaves."""
 
 
-def in_blocks(function: Func, loop: affine.For, block: int, what: str) -> Blocks:
-    """The same search in blocks of so many iterations.
+def in_blocks(
+    function: Func, loop: affine.For, block: int, what: str, *, asked_by: Value | None = None
+) -> Blocks:
+    """The same search in blocks of so many iterations; `asked_by` may be the counter of the loop that asks.
 
     Raises
     ------
@@ -63,7 +66,7 @@ def in_blocks(function: Func, loop: affine.For, block: int, what: str) -> Blocks
     leaves = question.of(found.body)
     if leaves is False:
         raise refused("no iteration of it does")
-    return _made(loop, found.position, question.ops, question.value(leaves), block)
+    return _made(loop, found.position, question.ops, question.value(leaves), block, asked_by or fresh(loop.iv))
 
 
 class _Question:
@@ -147,16 +150,16 @@ class _Question:
         return self._binary("xori", truth, self.value(True))
 
 
-def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int) -> Blocks:
+def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int, counter: Value) -> Blocks:
     """The loop over blocks, and the one over the iterations that are left."""
     place = loop.location
     true, false = Value(I1), Value(I1)
     constants = (arith.Constant(true, True, location=place), arith.Constant(false, False, location=place))
     carried = tuple(map(fresh, loop.carried))
 
-    counter, so_far, any_so_far, any_leaves = fresh(loop.iv), Value(I1), Value(I1), Value(I1, "leaves")
-    new: dict[Value, Term] = {**dict(zip(loop.carried, carried, strict=True)), loop.iv: counter}
-    asked = clone_block(tuple(ops), new)
+    so_far, any_so_far, any_leaves = Value(I1), Value(I1), Value(I1, "leaves")
+    new: dict[Value, Term] = dict(zip(loop.carried, carried, strict=True))
+    asked = clone_block(counted(tuple(ops), loop.iv, _in_order_of_memory(ops, loop.iv, counter, block)), new)
     leaving = new.get(leaves, leaves)
     assert isinstance(leaving, Value)
     either = arith.Binary(any_so_far, "ori", so_far, leaving, location=place)
@@ -185,3 +188,10 @@ def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int) -
     behind = largest(lower, lower + (upper - lower) // block * block)
     rest = with_fields(copied_loop(loop, "_rest"), lower=behind, inits=main.results, results=loop.results, written=None)
     return Blocks((*constants, main, rest), counter)
+
+
+def _in_order_of_memory(ops: list[Op], iv: Value, counter: Value, block: int) -> Affine:
+    """The iteration of a block that is asked by a counter: from the last one on, where that goes up in memory."""
+    index = [op.index[-1] for op in ops if isinstance(op, affine.Load) and op.index]
+    goes_down = any(each.terms and dict(each.terms).get(iv, 0) < 0 for each in index)
+    return 2 * Affine.of(iv) + (block - 1) - counter if goes_down else Affine.of(counter)
