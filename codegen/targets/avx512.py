@@ -12,6 +12,7 @@ from affdsl.codegen.targets.x86 import (
     extremes,
     integer_extremes,
     loaded,
+    magnitudes,
     packed,
     register,
     register_type,
@@ -112,7 +113,9 @@ AVX512 = Target(
         **dict(streamed(512)),
         **dict(spliced(512)),
         **dict(dots(512)),
+        **dict(magnitudes(512)),
         **dict(dots(256)),
+        **dict(magnitudes(256)),
         **dict(widening(512)),
         **dict(widening(256)),
         **dict(truncating(128)),
@@ -146,6 +149,11 @@ def _dots() -> Iterator[tuple[Row, str]]:
         unsigned = f"{mm}_dpbusd_epi32({more}, x, {mm}_xor_si{bits}(y, low))"
         yield ("dot_u8", "i32", bits // 32), f"{operands}{low}{half}return (V){unsigned};"
         yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
+        one = f"{mm}_set1_epi8(1)"
+        acc, x = f"(__m{bits}i)*acc", f"(__m{bits}i)*a"
+        yield ("sum_i8", "i32", bits // 32), f"return (V){mm}_dpbusd_epi32({acc}, {one}, {x});"
+        yield ("sum_u8", "i32", bits // 32), f"return (V){mm}_dpbusd_epi32({acc}, {x}, {one});"
+        yield ("sum_i16", "i32", bits // 32), f"return (V){mm}_dpwssd_epi32({acc}, {x}, {mm}_set1_epi16(1));"
 
 
 AVX512VNNI = replace(

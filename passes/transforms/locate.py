@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
@@ -15,7 +14,7 @@ from affdsl.passes.analysis.early_exits import only_reads
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.chosen_in_parts import NEVER
-from affdsl.passes.transforms.last_found import last_found
+from affdsl.passes.transforms.looked_for import first_found, last_found
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.vectorize.branches import without_branches
 from affdsl.passes.transforms.vectorize.choices import Choice, choices, computing, selects_of
@@ -92,14 +91,17 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
         raise refusal(
             loop, what, "it does more than to choose: it stores, or calls, or holds other loops or conditions"
         )
-    found = choices(plain, dict(zip(plain.carried, last.values, strict=True)))
-    if len(found) != 1 or len(found[0].values) != len(plain.carried):
-        raise refusal(loop, what, "it carries something that is not chosen together with one extreme")
-    (choice,) = found
     before = function
     if plain is not loop:
         function = replaced(function, loop, plain)
         module = module if module is None else instead(module, before, function)
+    once = first_found(function, plain, strip, what)
+    if once is not None:
+        return once
+    found = choices(plain, dict(zip(plain.carried, last.values, strict=True)))
+    if len(found) != 1 or len(found[0].values) != len(plain.carried):
+        raise refusal(loop, what, "it carries something that is not chosen together with one extreme")
+    (choice,) = found
     if choice.key is None:
         return last_found(function, plain, choice, strip, what)
     if choice.kind != "cmpi" or choice.predicate not in _EXTREMES:

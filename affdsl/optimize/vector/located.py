@@ -1,4 +1,4 @@
-"""What a loop looks for and one strip has: the place of the least or greatest of narrow integers, the last one of all."""
+"""What a loop looks for and one strip has: the place of an extreme of narrow integers, the first or last of all."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ PLACE = 64
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with the extreme of narrow integers made in lanes, and its place found in one strip afterwards.
 
-    Places beside the numbers take as many lanes as places have, which are fewer, and most of the time. The last
-    iteration with a condition is searched from the end, in blocks of vectors. Raises UnfitError.
+    Places beside the numbers take as many lanes as places have, which are fewer, and most of the time. The first or
+    last iteration with a condition is searched for, in blocks of vectors. Raises UnfitError.
     """
     may_choose = any(isinstance(op, arith.Select | scf.If) for op in walk(nest.innermost))
     if not may_choose or not inner_loops.is_sum(nest, nest.innermost) or nest.ends_early or nest.has_vectors:
@@ -37,7 +37,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if inner is None:
         raise UnfitError("")
     if any(op in early_loops(op, made.function) for op in inner.around):
-        return _last(s, nest, options)
+        return _one(s, nest, options)
     loads = [op.result.type for op in walk(nest.innermost) if isinstance(op, affine.Load) and op.index]
     if not loads or not all(isinstance(type, IntegerType) and bits_in_register(type) < PLACE for type in loads):
         raise UnfitError("")
@@ -45,8 +45,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return made, f"{said}; the place is looked for in the strip of {STRIP} that has it"
 
 
-def _last(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The schedule with the last of some iterations searched from the end on vectors. Raises UnfitError."""
+def _one(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the first or last iteration with a condition looked for on vectors. Raises UnfitError."""
     name, lanes = nest.name(nest.innermost), searches.lanes_to_search(nest, options)
     made = _located(s, nest, VECTORS * lanes)
     try:
@@ -55,11 +55,11 @@ def _last(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError("") from None
     if is_lane_by_lane(made, name):
         raise UnfitError("what it looks through does not lie side by side in memory")
-    return made, f"{name} searches from its end, {VECTORS * lanes} elements at a time on vectors"
+    return made, f"{name} looks for one iteration, {VECTORS * lanes} at a time on vectors"
 
 
 def _located(s: Schedule, nest: Nest, strip: int) -> Schedule:
-    """The schedule after the step. Raises UnfitError: most loops look for nothing, and of these nothing is to be said."""
+    """The schedule after the step. Raises UnfitError: of loops that look for nothing, nothing is to be said."""
     name, made = nest.name(nest.innermost), copy(s)
     try:
         if not nest.innermost.results:

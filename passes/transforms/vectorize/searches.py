@@ -43,9 +43,23 @@ class Blocks(FrozenValue):
 
 
 def in_blocks(
-    function: Func, loop: affine.For, block: int, what: str, *, asked_by: Value | None = None
+    function: Func,
+    loop: affine.For,
+    block: int,
+    what: str,
+    *,
+    asked_by: Value | None = None,
+    may_change: bool = False,
 ) -> Blocks:
-    """The same search in blocks of so many iterations; `asked_by` may be the counter of the loop that asks.
+    """The same search in blocks of so many iterations.
+
+    Parameters
+    ----------
+    asked_by
+        The counter of the loop that asks, if it is to be that one.
+    may_change
+        Whether an iteration that does not leave may change what the loop carries, where a condition decides that: its
+        block runs as it is written, too.
 
     Raises
     ------
@@ -62,19 +76,27 @@ def in_blocks(
         raise refused("memory that an iteration has for itself is in the way")
     if len(loop.lower) > 1 or len(loop.upper) > 1 or loop.step != 1:
         raise refused("blocks are made of a loop of step 1 with one bound at each end")
-    question = _Question(loop, found, known, refused)
+    question = _Question(loop, found, known, refused, may_change=may_change)
     leaves = question.of(found.body)
     if leaves is False:
         raise refused("no iteration of it does")
-    return _made(loop, found.position, question.ops, question.value(leaves), block, asked_by or fresh(loop.iv))
+    asking, counter = (question.ops, question.value(leaves)), asked_by or fresh(loop.iv)
+    return _made(loop, found.position, *asking, block, counter, may_stay=may_change)
 
 
 class _Question:
     """Whether an iteration leaves, as operations that may be done for any iteration."""
 
     def __init__(
-        self, loop: affine.For, found: Exit, known: Mapping[Value, Op], refused: Callable[[str], IllegalTransform]
+        self,
+        loop: affine.For,
+        found: Exit,
+        known: Mapping[Value, Op],
+        refused: Callable[[str], IllegalTransform],
+        *,
+        may_change: bool,
     ) -> None:
+        self._may_change = may_change
         self._loop, self._exit, self._known, self._refused = loop, found, known, refused
         self._first = set(loop.body)
         self.ops: list[Op] = []
@@ -92,7 +114,12 @@ class _Question:
         goes_on, at = last.values[self._exit.position], self._exit.position
         if is_constant(goes_on, False, self._known):
             return True
-        if any(v is not c for k, (v, c) in enumerate(zip(last.values, self._loop.carried, strict=True)) if k != at):
+        changes = any(
+            v is not c for k, (v, c) in enumerate(zip(last.values, self._loop.carried, strict=True)) if k != at
+        )
+        if changes and self._may_change:
+            return True
+        if changes:
             raise self._refused("one that does not leave it changes what it carries")
         self._take(ops)
         if goes_on is self._loop.carried[at] or is_constant(goes_on, True, self._known):
@@ -150,7 +177,9 @@ class _Question:
         return self._binary("xori", truth, self.value(True))
 
 
-def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int, counter: Value) -> Blocks:
+def _made(
+    loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int, counter: Value, *, may_stay: bool
+) -> Blocks:
     """The loop over blocks, and the one over the iterations that are left."""
     place = loop.location
     true, false = Value(I1), Value(I1)
@@ -171,7 +200,7 @@ def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int, c
 
     inits = tuple(true if k == at else value for k, value in enumerate(carried))
     inner = with_fields(copied_loop(loop, "_in"), lower=(first,), upper=(end,), inits=inits, written=None)
-    left = tuple(false if k == at else value for k, value in enumerate(inner.results))
+    left = tuple(false if k == at and not may_stay else value for k, value in enumerate(inner.results))
     going_on = scf.Yield(carried, location=place)
     choice = scf.If(
         any_leaves, (inner, scf.Yield(left, location=place)), (going_on,), tuple(map(fresh, carried)), location=place

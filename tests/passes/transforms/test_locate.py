@@ -72,19 +72,51 @@ def last_of_rows(x: af.i32[M, N], out: af.i64[M]):
             out[r] = af.i64(i)
 
 
-LAST = {
-    "two": (last_of_two, lambda r, n, high: (r.integers(0, high, n, "i4"), r.choice([0.5, 2, np.nan], n), np.zeros(2, "i8"))),
+@af.kernel
+def first_while_negative(x: af.i32[N], y: af.f64[N], out: af.i64[2]):
+    """The place itself says whether it was found, and may be what it was: the lower bound may be negative."""
+    at, behind = af.var(out[0]), af.var(af.i64(-7))
+    with af.for_(2, N - 1) as i, af.if_((at < 3) & (x[i] == 0) & (y[i] < 1.0)):
+        at.set(af.i64(i))
+        behind.set(af.i64(x[i + 1]) + af.i64(i))
+    out[0] = at
+    out[1] = behind
+
+
+@af.kernel
+def first_of_rows(x: af.i32[M, N], out: af.i64[M]):
+    """A truth value says whether it was found."""
+    with af.for_(M) as r:
+        out[r] = -1
+        found = af.var(af.bool_(False))
+        with af.for_(r, N) as i, af.if_(~found), af.if_(x[r, i] < 9):
+            out[r] = af.i64(i)
+            found.set(True)
+
+
+def numbers(random: np.random.Generator, n: int, high: int) -> tuple[np.ndarray, np.ndarray]:
+    return random.integers(0, high, n, "i4"), random.choice([0.5, 2, np.nan], n)
+
+
+ONE = {
+    "two": (last_of_two, lambda r, n, high: (*numbers(r, n, high), np.zeros(2, "i8"))),
     "rows": (last_of_rows, lambda r, n, high: (r.integers(0, 10 * high, (5, n), "i4"), np.zeros(5, "i8"))),
+    "first": (first_while_negative, lambda r, n, high: (*numbers(r, n, high), r.integers(0, 4, 2))),
+    "flags": (first_of_rows, lambda r, n, high: (r.integers(0, 10 * high, (5, n), "i4"), np.zeros(5, "i8"))),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LAST)
-def test_the_last_one_is_found_from_the_end(name):
-    plain, arguments = LAST[name]
+@pytest.mark.parametrize("name", ONE)
+def test_the_first_or_last_one_is_found(name):
+    plain, arguments = ONE[name]
     made = af.Schedule(plain).scalar_replace("i").locate("i", STRIP)
-    ways = [made.kernel(), af.Schedule(plain).scalar_replace("i").locate("i", STRIP).vectorize("i", 4).kernel(), plain.optimize("avx512", threads=1)]
+    ways = [
+        made.kernel(),
+        af.Schedule(plain).scalar_replace("i").locate("i", STRIP).vectorize("i", 4).kernel(),
+        plain.optimize("avx512", threads=1),
+    ]
     assert ways[1].c() != ways[0].c()
-    assert "searches from its end" in ways[2].explain()
+    assert "looks for one iteration" in ways[2].explain()
     random = np.random.default_rng(6)
     for n in (2, 3, 4, STRIP + 2, STRIP + 3, STRIP + 4, 67, 68, 150, 300):
         for high in (2, 20, 1000):
