@@ -30,6 +30,7 @@ from affdsl.codegen.c.vector_types import (
     address,
     address_of,
     fused,
+    integers,
     is_native_mask,
     lane_in,
     lane_kind,
@@ -161,6 +162,7 @@ def contract(c: Context, op: vector.Contract) -> None:
     """Sums of products, as of a product of matrices."""
     if (dot := c.dots.get(op)) is not None:
         lanes = vector_type(op.result).shape[0]
+        integers(c, "u32", lanes)
         operands = [address(c, dot.kind, v) for v in dot.factors]
         keep_vector(c, op.result, on_vectors(c, dot.helper, lane_kind(c, op.result), lanes, op.acc, *operands))
         return

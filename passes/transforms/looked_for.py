@@ -36,8 +36,8 @@ def last_found(function: Func, loop: affine.For, choice: Choice, strip: int, wha
     asks, rest = _early(loop, (), selects[0].condition, chosen, (stop,), stop.result)
     (lower,), (upper,), before = loop.lower, loop.upper, fresh(loop.iv)
     body = tuple(op for ops in (asks, rest) if ops for op in counted(ops, loop.iv, upper - 1 - before))
-    bounds = {"iv": before, "lower": (Affine(),), "upper": (upper - lower,)}
-    return _in_strips(function, loop, (start,), start.result, body, strip, what, **bounds)
+    turned = with_fields(loop, iv=before, lower=(Affine(),), upper=(upper - lower,), body=body)
+    return _in_strips(function, loop, (start,), start.result, turned, strip, what)
 
 
 def first_found(function: Func, loop: affine.For, strip: int, what: str) -> Func | None:
@@ -71,7 +71,8 @@ def first_found(function: Func, loop: affine.For, strip: int, what: str) -> Func
     asks, rest = _early(loop, *_all_of(asked), ways[1], *after)
     before = fresh(loop.iv)
     body = tuple(substitute(op, {loop.iv: before}) for op in (*asks, *rest))
-    return _in_strips(function, loop, *starts, body, strip, what, may_change=True, iv=before)
+    same = with_fields(loop, iv=before, body=body)
+    return _in_strips(function, loop, *starts, same, strip, what, may_change=True)
 
 
 def _early(
@@ -95,18 +96,18 @@ def _early(
 
 
 def _in_strips(
-    function: Func, loop: affine.For, before: Block, start: Value, body: Block, strip: int, what: str, *,
-    may_change: bool = False, **bounds: object,
+    function: Func, loop: affine.For, before: Block, start: Value, made: affine.For, strip: int, what: str, *,
+    may_change: bool = False,
 ) -> Func:  # fmt: skip
-    """The function with a loop that ends early in strips, in the place of one that does not."""
-    guard = body[-2]
+    """The function with a loop in strips, made of one whose body asks first whether it goes on, as `_early` has it."""
+    guard = made.body[-2]
     assert isinstance(guard, scf.If)
     early = with_fields(
-        loop, inits=(start, *loop.inits), carried=(guard.condition, *loop.carried),
-        results=(Value(I1, "goes_on"), *loop.results), body=body, written=None, attributes=(), **bounds,
+        made, inits=(start, *loop.inits), carried=(guard.condition, *loop.carried),
+        results=(Value(I1, "goes_on"), *loop.results), written=None, attributes=(),
     )  # fmt: skip
-    made = replaced(function, loop, *before, early)
-    return replaced(made, early, *in_blocks(made, early, strip, what, asked_by=loop.iv, may_change=may_change).ops)
+    whole = replaced(function, loop, *before, early)
+    return replaced(whole, early, *in_blocks(whole, early, strip, what, asked_by=loop.iv, may_change=may_change).ops)
 
 
 def _conjuncts(value: Value, made: Mapping[Value, Op]) -> list[Value]:

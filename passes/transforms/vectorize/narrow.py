@@ -112,7 +112,8 @@ def _terms(added: Value, makers: Mapping[Value, Op]) -> tuple[tuple[Widened, ...
     number = _widened(added, makers)
     if number is not None:
         return ((number,), number.casts) if number.casts else None
-    longer, product = (), makers.get(added)
+    longer: tuple[Op, ...] = ()
+    product = makers.get(added)
     if isinstance(product, arith.Cast) and product.kind == "extsi" and product.operand.type == WORD:
         longer, product = (product,), makers.get(product.operand)
     if not isinstance(product, arith.Binary) or product.kind != "muli":
@@ -152,15 +153,15 @@ def add_narrow(at: Lanes, sum: Narrow, accumulators: Value) -> None:
         assert isinstance(element, IntegerType)
         numbers, kinds = [*numbers, at.constant([1] * at.width, element)], kinds * 2
     lanes = at.width // sum.ratio
-    rows = [Value(VectorType((lanes, sum.ratio), WORD)) for _ in "lr"]
-    for row, given, kind in zip(rows, numbers, kinds, strict=True):
+    left, right = (Value(VectorType((lanes, sum.ratio), WORD)) for _ in "lr")
+    for row, given, kind in zip((left, right), numbers, kinds, strict=True):
         wide = Value(VectorType((at.width,), WORD))
         at.emit(arith.Cast(wide, kind, given, location=location))
         at.emit(vector.ShapeCast(row, wide, location=location))
     before = _filled(at, lanes, -1 if sum.just_fits else 0, WORD) if sum.is_long else accumulators
     made = Value(before.type, sum.addition.result.hint)
     iterators = ("parallel", "reduction")
-    at.emit(vector.Contract(made, *rows, before, maps=MAPS, iterators=iterators, location=location))
+    at.emit(vector.Contract(made, left, right, before, maps=MAPS, iterators=iterators, location=location))
     if sum.is_long:
         made = _longer(at, sum, made, accumulators)
     at.define(sum.addition.result, made)
@@ -171,10 +172,10 @@ def _longer(at: Lanes, sum: Narrow, words: Value, accumulators: Value) -> Value:
     lanes = at.width // sum.ratio
     while lanes > sum.accumulators(at.width):
         lanes //= 2
-        halves = [Value(VectorType((lanes,), WORD)) for _ in "lr"]
-        for k, half in enumerate(halves):
-            at.emit(vector.ExtractStridedSlice(half, words, (k * lanes,), (lanes,), (1,)))
-        words = at.binary("addi", *halves)
+        low, high = (Value(VectorType((lanes,), WORD)) for _ in "lh")
+        for half, first in ((low, 0), (high, lanes)):
+            at.emit(vector.ExtractStridedSlice(half, words, (first,), (lanes,), (1,)))
+        words = at.binary("addi", low, high)
     long = Value(accumulators.type)
     at.emit(arith.Cast(long, "extsi", words, location=sum.addition.location))
     if sum.just_fits:  # what was taken away before
