@@ -27,7 +27,16 @@ from affdsl.optimize.memory import transposed_tables
 from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes, whole_rows
+from affdsl.optimize.order import (
+    blocked_sums,
+    index_sets,
+    pivots,
+    polyhedral,
+    sums_in_memory,
+    time_tiles,
+    transposes,
+    whole_rows,
+)
 from affdsl.optimize.registers import full_unrolling, jammed_recurrences, jammed_time_steps, products_in_loops
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
@@ -161,6 +170,8 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
     before, s, done = s, copy(s), set[str]()
+    with suppress(UnfitError):
+        s = sums_in_memory.take(s, root, options)
     with suppress(UnfitError):
         s, at_pivot = pivots.take(s, root, options)
         notes.append(at_pivot)

@@ -97,3 +97,49 @@ def test_a_counter_that_nothing_needs_later_is_no_sum(step):
         apart(wanted, b)
         fast(found, b)
         assert wanted.tobytes() == found.tobytes()
+
+
+@af.kernel
+def products_with_columns(A: af.f64[N, M], x: af.f64[N], y: af.f64[M]):
+    """A sum in a variable for each column."""
+    with af.for_(M) as i:
+        total = af.var(af.f64(0.5))
+        with af.for_(N) as j:
+            total += A[j, i] * x[j]
+        y[i] = total
+
+
+@af.kernel
+def short_columns(A: af.f64[9, M], y: af.f64[M]):
+    with af.for_(M) as i:
+        total = af.var(af.f64(0))
+        with af.for_(9) as j:
+            total += A[j, i]
+        y[i] = total
+
+
+@af.kernel
+def seen_twice(A: af.f64[N, M], y: af.f64[M]):
+    """What the sum was before is needed after a store: it has no element for itself."""
+    with af.for_(M) as i:
+        total = af.var(af.f64(0))
+        y[i] = 1.0
+        with af.for_(N) as j:
+            total += A[j, i] * y[i]
+        y[i] = total
+
+
+def test_sums_of_columns_are_kept_where_they_are_stored_and_rows_added():
+    """To the bit: each sum is made in the order of the text, from where it begins."""
+    fast = products_with_columns.optimize("avx2", threads=1)
+    assert "i runs innermost" in fast.explain()
+    assert 'merge("total' in str(fast.schedule)
+    assert "merge" not in str(short_columns.optimize("avx2", threads=1).schedule)
+    assert "merge" not in str(seen_twice.optimize("avx2", threads=1).schedule)
+    random = np.random.default_rng(3)
+    for n, m in ((0, 5), (1, 1), (7, 40), (33, 33), (40, 9), (8, 64)):
+        A, x = random.normal(size=(n, m)), random.normal(size=n)
+        found, wanted = np.full((2, m), np.nan)
+        fast(A, x, found)
+        products_with_columns.interpret(A, x, wanted)
+        assert found.tobytes() == wanted.tobytes(), (n, m)
