@@ -143,3 +143,49 @@ def test_sums_of_columns_are_kept_where_they_are_stored_and_rows_added():
         fast(A, x, found)
         products_with_columns.interpret(A, x, wanted)
         assert found.tobytes() == wanted.tobytes(), (n, m)
+
+
+@af.kernel
+def by_four_variables(x: af.f64[4 * N], out: af.f64[4]):
+    parts = [af.var(af.f64(k)) for k in range(4)]
+    with af.for_(N) as i:
+        for k, part in enumerate(parts):
+            part += x[4 * i + k]
+    for k, part in enumerate(parts):
+        out[k] = part
+
+
+@af.kernel
+def even_and_odd(x: af.f32[2 * N], out: af.f32[2]):
+    """Products, and what both are multiplied with."""
+    even, odd = af.var(af.f32(1)), af.var(af.f32(2))
+    with af.for_(N) as i:
+        even.set(even * x[2 * i])
+        odd.set(odd * x[2 * i + 1])
+    out[0] = even
+    out[1] = odd
+
+
+@af.kernel
+def apart(x: af.f64[N], y: af.f64[N], out: af.f64[2]):
+    """What they add does not lie side by side."""
+    a, b = af.var(af.f64(0)), af.var(af.f64(0))
+    with af.for_(N) as i:
+        a += x[i]
+        b += y[i]
+    out[0] = a
+    out[1] = b
+
+
+def test_sums_of_neighbours_are_lanes_each_in_the_order_of_the_text():
+    random = np.random.default_rng(4)
+    for kernel, each in ((by_four_variables, 4), (even_and_odd, 2)):
+        fast = kernel.optimize("avx2", threads=1)
+        assert f"side by side in vectors of {each}" in fast.explain()
+        for n in (0, 1, 2, 7, 33):
+            x = random.normal(size=each * n).astype("f8" if each == 4 else "f4")
+            found, wanted = np.zeros((2, each), x.dtype)
+            fast(x, found)
+            kernel.interpret(x, wanted)
+            assert found.tobytes() == wanted.tobytes(), (kernel.name, n)
+    assert "side by side" not in apart.optimize("avx2", threads=1).explain()
