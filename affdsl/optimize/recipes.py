@@ -178,6 +178,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     parts, split = [root], ""
     with suppress(UnfitError):
         s, split, parts = index_sets.take(s, root, options)
+    s = _rectangular(s, parts)
     for nest in nests(s):
         if nest.name(nest.innermost) in _inside(s, parts) and inner_loops.is_mixed(nest) and not options.reassociate:
             older = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
@@ -210,6 +211,24 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         except UnfitError as why:
             notes += [of(s, root, why=str(why))] * bool(str(why))
     return s, _without_ends(of(before, root, split), notes) if split else notes
+
+
+def _rectangular(s: Schedule, roots: Sequence[str]) -> Schedule:
+    """The schedule with innermost loops that move along with another one counted from 0.
+
+        for i: for k = i - 3 to i + 1: S(i, k)   ->   for i: for k = 0 to 4: S(i, k + i - 3)
+
+    Loops around may then run innermost, or on vectors: all of their iterations run the same ones inside.
+    """
+    made = copy(s)
+    for nest in nests_in(s, *roots):
+        loop, around = nest.innermost, {each.iv for each in nest.loops[:-1]}
+        if len(loop.lower) != 1 or len(loop.upper) != 1 or around.isdisjoint(loop.lower[0].values()):
+            continue
+        if around.isdisjoint((loop.upper[0] - loop.lower[0]).values()):
+            with suppress(IllegalTransform, ScheduleError):
+                made.normalize(nest.name(loop))
+    return made
 
 
 def _without_ends(split: Note, notes: Notes) -> Notes:
