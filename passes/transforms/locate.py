@@ -26,7 +26,7 @@ _EXTREMES = {"sgt": "maxsi", "slt": "minsi", "ugt": "maxui", "ult": "minui"}
 
 
 def locate(function: Func, iv: Value, strip: int, *, module: Module | None = None) -> Func:
-    """Keep of an extreme which strip of iterations has it, and look in that one for what goes with it.
+    """Find in strips what a loop looks for: what goes with an extreme, or what one iteration with a condition has.
 
         b, p = for i = 0 to n, b = x[0], p = 0: { c = x[i] > b; yield select(c, x[i], b), select(c, i, p) }
         ->
@@ -38,6 +38,11 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
 
     The extreme itself needs no place beside it in each lane, which for numbers of fewer bits than a place has is most
     of the work. Of numbers that are as good the first one is found, as it was. It is exact: integers alone.
+
+        p = for i = 0 to n, p = -1: if x[i] == 0: p = i   ->   from the end: the first strip with one, and its last
+
+    A loop that only keeps what the last iteration with a condition has, or changes what it carries only while that has
+    not been done (`if p < 0 and x[i] == 0: p = i`), ends with the strip in which that is found: see `looked_for`.
 
     Parameters
     ----------
@@ -52,7 +57,7 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
     ------
     IllegalTransform
         If the loop does anything but to choose the least or the greatest of some integers, the first of equal ones,
-        and what goes with it.
+        and what goes with it, or what one iteration with a condition has.
 
     References
     ----------

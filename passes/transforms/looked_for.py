@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith, scf
+from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import clone_block, fresh, substitute, with_fields
@@ -100,6 +100,10 @@ def _in_strips(
     may_change: bool = False,
 ) -> Func:  # fmt: skip
     """The function with a loop in strips, made of one whose body asks first whether it goes on, as `_early` has it."""
+    if any(isinstance(op, memref.Load) for op in loop.body):
+        raise refusal(
+            loop, what, "data chooses what it loads, and each place is to be checked that is outside of an array"
+        )
     guard = made.body[-2]
     assert isinstance(guard, scf.If)
     early = with_fields(

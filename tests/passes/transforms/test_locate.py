@@ -137,6 +137,15 @@ def depends_on_it(x: af.i32[N], out: af.i64[1]):
     out[0] = at
 
 
+@af.kernel(boundscheck=True)
+def by_data(x: af.i32[N], j: af.i64[N], out: af.i64[1]):
+    """Where j points outside of x is an error in each iteration, also in those before the last one."""
+    at = af.var(af.i64(0))
+    with af.for_(N) as i, af.if_(x[af.index(j[i])] == 0):
+        at.set(af.i64(i))
+    out[0] = at
+
+
 @af.kernel
 def two_ends(x: af.i32[N], m: af.index, out: af.i64[1]):
     at = af.var(af.i64(0))
@@ -203,6 +212,7 @@ def alone(x: af.i32[N], out: af.i32[1]):
         (and_stores, "it does more than to choose"),
         (alone, "nothing goes with the extreme"),
         (depends_on_it, "it carries something that is not chosen together with one extreme"),
+        (by_data, "data chooses what it loads"),
         (two_ends, "its end is not one number, or it has a step"),
     ],
     ids=lambda each: getattr(each, "name", ""),
