@@ -148,6 +148,7 @@ _PORTABLE = (
         "truths": ("V", "const void *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found != 0;"),
         "store_truths": ("void", "void *at, const V *mask", "const V ones = -*mask;\n__builtin_memcpy(at, &ones, N);"),
         "gathered": ("V", "const T *at, const S *which", "return (V){GATHERED};"),
+        "strided": ("V", "const T *at, int64_t step", "return (V){STEPS};"),
         "looked_up": ("V", "const T *middle, const V *offsets", "return (V){LOOKED_UP};"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),
@@ -317,6 +318,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "EACH": "\n    ".join(f"if (which >> {k} & 1)\n        at[{k}] = (*value)[{k}];" for k in range(lanes)),
         "LOOKED_UP": ", ".join(f"middle[(*offsets)[{k}]]" for k in range(lanes)),
+        "STEPS": ", ".join(f"at[{k} * step]" for k in range(lanes)),
         "GATHERED": ", ".join(f"at[(*which)[{k}]]" for k in range(lanes)),
         "COPIES": ", ".join("a" * lanes), "S": f"{narrow or 'i64'}x{ratio * lanes}",
 

@@ -103,6 +103,8 @@ def body(stem, element, lanes):
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
         case "gathered":
             return f"*found = {name}(at + {lanes}, (const {source} *)(const void *)at);"
+        case "strided":
+            return f"*found = {name}(at + {2 * lanes}, m[0] != 0 ? -2 : 2);"
         case "looked":
             return f"*found = {name}(at + 128, &v);"
         case "dot":
@@ -182,9 +184,14 @@ def arguments(random, stem, element, lanes, n):
     if stem.startswith(("from_", "short_")):
         bits = int(stem.partition("_")[2][1:])
         reached = max(1, lanes * bits // int(element[1:]))  # so many bytes, and none more where they fill an element
-    reached = {"loaded": lanes, "streamed": lanes, "scaled": lanes, "dot": 2 * lanes, "sum": lanes}.get(
-        stem.partition("_")[0], reached
-    )
+    reached = {
+        "loaded": lanes,
+        "streamed": lanes,
+        "scaled": lanes,
+        "dot": 2 * lanes,
+        "sum": lanes,
+        "strided": 4 * lanes,
+    }.get(stem.partition("_")[0], reached)
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
     if stem.startswith("short_"):
         at = random.integers(0, 256, at.nbytes, "u1").view(dtype)
