@@ -75,9 +75,9 @@ def same_to_the_bit(kernel: af.Kernel, fast: af.Kernel, arguments) -> None:
         assert a.tobytes() == b.tobytes()
 
 
-def test_a_loop_around_sums_runs_on_vectors_where_it_runs_along_rows():
+def test_sums_of_columns_are_made_along_rows_where_they_are_stored():
     fast = means.optimize("avx2", threads=1)
-    assert "j runs on vectors of 4, each lane with the loops inside of it; 4 vectors at once" in fast.explain()
+    assert "j runs innermost; j runs on vectors of 4; 4 iterations of i run at once" in fast.explain()
     assert str(fast.module).count("alloca") == 1, "of the loops as written, for small sizes"
     for m, n in ((0, 3), (1, 1), (5, 3), (4, 16), (3, 37)):
         same_to_the_bit(means, fast, (np.random.default_rng(1).normal(size=(m, n)), np.zeros(n)))

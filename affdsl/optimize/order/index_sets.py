@@ -66,7 +66,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
     tried: set[tuple[str, str]] = set()
 
     def is_new(place: Place) -> bool:
-        return (place.name, str(place.at)) not in tried
+        return (first_part.get(place.name, place.name), str(place.at)) not in tried
 
     def order(place: Place) -> tuple[int, int, int]:
         """What runs most first, and outermost; numbers, which come early, before sizes."""
@@ -79,16 +79,16 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
         places = [place for place in places if place.long == long]  # the ends themselves take little of the time
         if not places:
             break
-        place = min(reversed(places), key=order)
+        last = places[-1].name  # of parts, the last one; of its changes, those of where it begins
+        place = min((*(each for each in places if each.name == last), *reversed(places)), key=order)
         name, at = place.name, place.at
-        tried.add((name, str(at)))
+        tried.add((first_part.get(name, name), str(at)))
         before = {row.names[0]: row.depth for row in made.loops()}
         try:
             made.split(name, at)
         except (IllegalTransform, ScheduleError):
             continue
         new = [row for row in made.loops() if row.names[0] not in before]
-        tried |= {(row.names[0], str(at)) for row in new}
         first_part |= {row.names[0]: first_part.get(name, name) for row in new if row.depth == before[name]}
         roots = [each for each in roots_of(made) if each not in others]
         said.append(f"{first_part.get(name, name)} at {literal(at)}")
