@@ -12,6 +12,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.registers import unrolling
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import superword
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -46,6 +47,9 @@ def first_that_fits(
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
             s, said, fits = kept, f"{ONE_BY_ONE}, variables in registers", True
+            with suppress(UnfitError):
+                s, wide = superword.side_by_side(kept, name, options)
+                return s, [nest.note(f"{ONE_BY_ONE}, {wide}", why)], True
     with suppress(UnfitError):
         s, several = unrolling.take(s, nest)
         said, fits = f"{ONE_BY_ONE}, {several}", True

@@ -26,7 +26,16 @@ from affdsl.optimize.innermost import OfNest, first_that_fits
 from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes, whole_rows
+from affdsl.optimize.order import (
+    blocked_sums,
+    index_sets,
+    pivots,
+    polyhedral,
+    sums_in_memory,
+    time_tiles,
+    transposes,
+    whole_rows,
+)
 from affdsl.optimize.registers import full_unrolling, jamming, products_in_loops
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
@@ -156,11 +165,14 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     notes: Notes = []
     before, s, done = s, copy(s), set[str]()
     with suppress(UnfitError):
+        s = sums_in_memory.take(s, root, options)
+    with suppress(UnfitError):
         s, at_pivot = pivots.take(s, root, options)
         notes.append(at_pivot)
     parts, split = [root], ""
     with suppress(UnfitError):
         s, split, parts = index_sets.take(s, root, options)
+    s = _rectangular(s, parts)
     for nest in nests_in(s, *parts) if not options.reassociate else ():
         if inner_loops.is_mixed(nest):
             older = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
@@ -193,6 +205,24 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         except UnfitError as why:
             notes += [of(s, root, why=str(why))] * bool(str(why))
     return s, _without_ends(of(before, root, split), notes) if split else notes
+
+
+def _rectangular(s: Schedule, roots: Sequence[str]) -> Schedule:
+    """The schedule with innermost loops that move along with another one counted from 0.
+
+        for i: for k = i - 3 to i + 1: S(i, k)   ->   for i: for k = 0 to 4: S(i, k + i - 3)
+
+    Loops around may then run innermost, or on vectors: all of their iterations run the same ones inside.
+    """
+    made = copy(s)
+    for nest in nests_in(s, *roots):
+        loop, around = nest.innermost, {each.iv for each in nest.loops[:-1]}
+        if len(loop.lower) != 1 or len(loop.upper) != 1 or around.isdisjoint(loop.lower[0].values()):
+            continue
+        if around.isdisjoint((loop.upper[0] - loop.lower[0]).values()):
+            with suppress(IllegalTransform, ScheduleError):
+                made.normalize(nest.name(loop))
+    return made
 
 
 def _without_ends(split: Note, notes: Notes) -> Notes:
@@ -246,7 +276,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "carried recurrences in lanes": recurrences.take_carried,
     "sums in blocks, of far terms": blocked_sums.take_early,
     "elements that are kept": kept_elements.take,
-    "the place of an extreme": located.take,
+    "what one strip has": located.take,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,

@@ -421,10 +421,11 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self._take("reroll", loop)
 
     def locate(self, loop: str, strip: int) -> Self:
-        """Find the place of an extreme of integers afterwards: on the way, only the strip that has it is kept.
+        """Look for what a loop chooses in the strip that has it: on the way, only that strip is found.
 
-        Lanes then need no place beside each number, which takes more of them than a narrow number. The loop chooses
-        the least or the greatest of integers, the first of equal ones, and does nothing else.
+        The loop chooses the least or the greatest of integers, the first of equal ones, and does nothing else: lanes
+        then need no place beside each number. Or it keeps what the first or the last iteration with a condition has,
+        and ends where that is found; the last one is looked for from the end.
         """
         return self._take("locate", loop, strip)
 

@@ -93,7 +93,7 @@ class Context:
         """The sums that are how many lanes of a mask are set."""
         self.powers = powers(plan.func) if unit.has_vector_types else {}
         """The products that are those with powers of 2."""
-        reads: dict[Op, tuple[Value, ...]] = {op: (op.acc, dot.left, dot.right) for op, dot in self.dots.items()}
+        reads: dict[Op, tuple[Value, ...]] = {op: (op.acc, *dot.factors) for op, dot in self.dots.items()}
         reads.update((op, (mask, *op.acc)) for op, mask in self.counts.items())
         reads.update((op, (power.factor, power.exponent)) for op, power in self.powers.items())
         self.live = liveness(plan.func, plan.is_checked, reads)

@@ -1,4 +1,4 @@
-"""Sums of products of narrow integers, as one function: some instruction sets have an instruction for it."""
+"""Sums of narrow integers and of their products, as one function: some instruction sets have an instruction for it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,23 @@ ACCUMULATORS = (4, 8, 16)
 
 
 class Dot(FrozenValue):
-    """acc[k] + the products of as many lanes of two vectors as there are narrow integers in the bits of one of acc."""
+    """acc[k] + the products of as many lanes of two vectors as there are narrow integers in the bits of one of acc.
+
+    Attributes
+    ----------
+    kind
+        What the narrow integers are: i8, u8, i16 or u16.
+    factors
+        The two vectors, or the first of them where the other is 1 in all lanes.
+    """
 
     kind: str
-    """What the narrow integers are: i8, u8, i16 or u16."""
-    left: Value
-    right: Value
+    factors: tuple[Value, ...]
+
+    @property
+    def helper(self) -> str:
+        """What the function is called that computes it, but for the type of acc."""
+        return f"{'dot' if len(self.factors) == 2 else 'sum'}_{self.kind}"
 
 
 def dots(function: func.Func) -> dict[vector.Contract, Dot]:
@@ -49,4 +60,6 @@ def _dot(op: vector.Contract, made: Mapping[Value, Op]) -> Dot | None:
     if given.shape != (total.shape[0] * 32 // given.element.width,):
         return None
     left, right = (each.operand for each in casts if isinstance(each, arith.Cast))
-    return Dot(f"{'u' if kind[0] == 'extui' else 'i'}{given.element.width}", left, right)
+    ones = made.get(right)
+    is_one = isinstance(ones, arith.Constant) and ones.value == (1,) * given.shape[0]
+    return Dot(f"{'u' if kind[0] == 'extui' else 'i'}{given.element.width}", (left,) if is_one else (left, right))

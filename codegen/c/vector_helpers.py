@@ -91,12 +91,32 @@ HALVED = 4
 """From so many lanes on, integers are made narrow by halves, where compilers would take one lane after the other."""
 _WIDER |= {"from_f32": ("V", "const S *a", "return __builtin_convertvector(*a, V);")}
 
-_ADDED = (
-    "V found = *acc;\nfor (int k = 0; k < N * R; ++k)\n"
-    "    found[k / R] = (T)((uint32_t)found[k / R] + (uint32_t)(*a)[k] * (uint32_t)(*b)[k]);\nreturn found;"
+
+def _added(kind: str, *factors: str) -> str:
+    """The terms that lie in the bits of a lane of the sum, each taken out of there; wherever it lies in these."""
+    bits = int(kind[1:])
+    sign = "U" if kind[0] == "u" else "V"
+
+    def at(place: int, factor: str) -> str:
+        return f"(U)(({sign})((U)*{factor} << {place}) >> {32 - bits})"
+
+    terms = [" * ".join(at(place, factor) for factor in factors) for place in range(0, 32, bits)]
+    return "return (V)((U)*acc + " + "\n    + ".join(terms) + ");"
+
+
+_KINDS = ("i8", "i16", "u8", "u16")
+_DOTS = {
+    f"dot_{kind}": ("V", "const V *acc, const S *a, const S *b", _added(kind, "a", "b")) for kind in _KINDS
+} | {f"sum_{kind}": ("V", "const V *acc, const S *a", _added(kind, "a")) for kind in _KINDS}  # fmt: skip
+"""Sums of as many integers, or products of two, of type S as R; S is the type of a vector of them."""
+
+_HALF = (
+    "#if defined(__clang__) || __GNUC__ >= 12\nreturn __builtin_shufflevector(*a, *a, {0});\n#else\n"
+    "return (V){{{1}}};\n#endif"
 )
-_DOTS = {f"dot_{kind}": ("V", "const V *acc, const S *a, const S *b", _ADDED) for kind in ("i8", "i16", "u8", "u16")}
-"""Sums of as many products of integers of type S as R; S is the type of a vector of them."""
+HALVES_OF = {half: ("V", "const S *a", _HALF.format(f"{half}_PLACES", f"{half}_LANES")) for half in ("low", "high")}
+"""The first and the last lanes of a vector of twice as many, of type S; gcc makes a list of lanes of one after the
+other."""
 
 _SCALED = (
     "const M half = *n >> 1, rest = *n - half;\n"
@@ -113,6 +133,7 @@ _PORTABLE = (
     | _TRUNCATED
     | _SHORTER
     | _DOTS
+    | HALVES_OF
     | IN_DOUBLES
     | _NEAR
     | dict(narrow_helpers.PORTABLE)
@@ -127,6 +148,7 @@ _PORTABLE = (
         "truths": ("V", "const void *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found != 0;"),
         "store_truths": ("void", "void *at, const V *mask", "const V ones = -*mask;\n__builtin_memcpy(at, &ones, N);"),
         "gathered": ("V", "const T *at, const S *which", "return (V){GATHERED};"),
+        "strided": ("V", "const T *at, int64_t step", "return (V){STEPS};"),
         "looked_up": ("V", "const T *middle, const V *offsets", "return (V){LOOKED_UP};"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),
@@ -148,6 +170,7 @@ _PORTABLE = (
         "shru": ("V", "const V *a, const V *n", _SHIFTED.format(">>")),
         "shr": ("V", "const V *a, const V *n", _SHIFTED_SIGN),
         "divfloor": ("V", "const V *a, const V *b", "const V q = *a / *b;\nreturn q + (V)(*a - q * *b < 0);"),
+        "abs": ("V", "const V *a", "const V sign = *a >> LAST;\nreturn (V)(((U)*a ^ (U)sign) - (U)sign);"),
         "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
         "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
         "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
@@ -295,9 +318,15 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "EACH": "\n    ".join(f"if (which >> {k} & 1)\n        at[{k}] = (*value)[{k}];" for k in range(lanes)),
         "LOOKED_UP": ", ".join(f"middle[(*offsets)[{k}]]" for k in range(lanes)),
+        "STEPS": ", ".join(f"at[{k} * step]" for k in range(lanes)),
         "GATHERED": ", ".join(f"at[(*which)[{k}]]" for k in range(lanes)),
-        "COPIES": ", ".join("a" * lanes), "S": f"{narrow or 'i64'}x{ratio * lanes}", "R": str(ratio),
+        "COPIES": ", ".join("a" * lanes), "S": f"{narrow or 'i64'}x{ratio * lanes}",
+
     }  # fmt: skip
+    if stem in HALVES_OF:
+        places = range(lanes * (stem == "high"), lanes * (1 + (stem == "high")))
+        words |= {"S": f"{element}x{2 * lanes}", f"{stem}_PLACES": ", ".join(map(str, places))}
+        words |= {f"{stem}_LANES": ", ".join(f"(*a)[{k}]" for k in places)}
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
     if stem.startswith(("trunc", "short_")):

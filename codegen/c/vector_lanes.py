@@ -29,7 +29,7 @@ from affdsl.codegen.c.look_ups import looked_up
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.types import width
-from affdsl.codegen.c.vector_types import is_native, lane_in, lane_kind, on_vectors, whole
+from affdsl.codegen.c.vector_types import address_of, is_native, lane_in, lane_kind, on_vectors, type_name, whole
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
@@ -40,8 +40,22 @@ I64 = IntegerType(64)
 
 def extract_slice(c: Context, op: vector.ExtractStridedSlice) -> None:
     """Lanes next to one another along some dimensions."""
+    if _is_half(c, op):
+        half, kind = "high" if op.offsets[0] else "low", lane_kind(c, op.result)
+        given = address_of(c, type_name(c, op.source), whole(c, op.source))
+        keep_vector(c, op.result, on_vectors(c, half, kind, op.sizes[0], given))
+        return
     offsets = (*op.offsets, *(0 for _ in vector_type(op.source).shape[len(op.offsets) :]))
     fill(c, op.result, lambda place: lane_of(c, op.source, _offset(place, offsets)))
+
+
+def _is_half(c: Context, op: vector.ExtractStridedSlice) -> bool:
+    """Whether it is the first or the last lanes of a vector of twice as many, both in a register."""
+    source, result = vector_type(op.source), vector_type(op.result)
+    if source.rank != 1 or op.strides != (1,) or op.offsets[0] not in (0, result.shape[0]):
+        return False
+    is_twice = source.shape[0] == 2 * result.shape[0] and is_native(c, source) and is_native(c, result)
+    return is_twice and not is_mask(op.source) and op.source not in c.values.splats
 
 
 def transpose(c: Context, op: vector.Transpose) -> None:

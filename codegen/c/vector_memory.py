@@ -26,7 +26,7 @@ from affdsl.codegen.c.lanes import (
     vector_type,
 )
 from affdsl.codegen.c.masks import is_mask
-from affdsl.codegen.c.memory import place_in
+from affdsl.codegen.c.memory import place_in, strides_in
 from affdsl.codegen.c.quirks import is_written
 from affdsl.codegen.c.sites import Misfit
 from affdsl.codegen.c.types import element, stored_type, suffix, value_type
@@ -119,6 +119,13 @@ def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
     type = vector_type(value)
     is_plain = type.rank == 1 and is_native(c, type)
     return is_plain and (buffer.strides is None or Affine.of(buffer.strides[-1]) == Affine.of(1))
+
+
+def _has_steps(c: Context, buffer: Buffer, value: Value) -> bool:
+    """Whether a target loads a vector at once whose lanes lie at even steps in a strided buffer."""
+    type = vector_type(value)
+    is_plain = type.rank == 1 and is_native(c, type) and not is_mask(value) and not is_narrow(value)
+    return is_plain and buffer.strides is not None and has_row("strided", suffix(lane_kind(c, value)), type.shape[0])
 
 
 def _line(c: Context, op: Op, buffer: Buffer, kind: ScalarType, lanes: int) -> Code | None:
@@ -224,6 +231,11 @@ def _load_vector(
     if mask is not None and otherwise is not None and not c.is_checked and _is_contiguous(c, buffer, result):
         at = _element_at(c, buffer, place_in(c, buffer, start))
         _masked_load(c, buffer, result, at, mask, otherwise)
+        return
+
+    if mask is None and not c.is_checked and _has_steps(c, buffer, result):
+        pointer, step = pointer_to(c, buffer, start), c.values.expression(Affine.of(strides_in(c, buffer)[-1]))
+        keep_vector(c, result, on_vectors(c, "strided", lane_kind(c, result), prod(shape), pointer, step))
         return
 
     def lane(place: Place) -> Code:

@@ -172,6 +172,9 @@ def computed(c: Context, op: Op) -> Code | None:
             return _tested(c, op)
         case math.Unary(kind="absf"):
             return _helped(c, "absf", op.result, op.operand)
+        case math.Unary(kind="absi"):
+            integers(c, f"u{width(lane_kind(c, op.result))}", prod(_vector(op.result).shape))
+            return _helped(c, "abs", op.result, op.operand)
         case math.Unary(kind=kind) if kind in IN_DOUBLES:
             row = kind, suffix(lane_kind(c, op.result)), prod(_vector(op.result).shape)
             return _helped(c, kind, op.result, op.operand) if has_row(*row) else None

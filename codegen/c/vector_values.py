@@ -30,6 +30,7 @@ from affdsl.codegen.c.vector_types import (
     address,
     address_of,
     fused,
+    integers,
     is_native_mask,
     lane_in,
     lane_kind,
@@ -161,8 +162,9 @@ def contract(c: Context, op: vector.Contract) -> None:
     """Sums of products, as of a product of matrices."""
     if (dot := c.dots.get(op)) is not None:
         lanes = vector_type(op.result).shape[0]
-        operands = [address(c, dot.kind, v) for v in (dot.left, dot.right)]
-        keep_vector(c, op.result, on_vectors(c, f"dot_{dot.kind}", lane_kind(c, op.result), lanes, op.acc, *operands))
+        integers(c, "u32", lanes)
+        operands = [address(c, dot.kind, v) for v in dot.factors]
+        keep_vector(c, op.result, on_vectors(c, dot.helper, lane_kind(c, op.result), lanes, op.acc, *operands))
         return
     kind, source = lane_type(op.acc), lane_type(op.left)
     maps = [[d for d in vector.map_dims(m) or () if d is not None] for m in op.maps]

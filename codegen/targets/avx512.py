@@ -12,6 +12,7 @@ from affdsl.codegen.targets.x86 import (
     extremes,
     integer_extremes,
     loaded,
+    magnitudes,
     packed,
     register,
     register_type,
@@ -112,7 +113,9 @@ AVX512 = Target(
         **dict(streamed(512)),
         **dict(spliced(512)),
         **dict(dots(512)),
+        **dict(magnitudes(512)),
         **dict(dots(256)),
+        **dict(magnitudes(256)),
         **dict(widening(512)),
         **dict(widening(256)),
         **dict(truncating(128)),
@@ -146,6 +149,11 @@ def _dots() -> Iterator[tuple[Row, str]]:
         unsigned = f"{mm}_dpbusd_epi32({more}, x, {mm}_xor_si{bits}(y, low))"
         yield ("dot_u8", "i32", bits // 32), f"{operands}{low}{half}return (V){unsigned};"
         yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
+        one = f"{mm}_set1_epi8(1)"
+        acc, x = f"(__m{bits}i)*acc", f"(__m{bits}i)*a"
+        yield ("sum_i8", "i32", bits // 32), f"return (V){mm}_dpbusd_epi32({acc}, {one}, {x});"
+        yield ("sum_u8", "i32", bits // 32), f"return (V){mm}_dpbusd_epi32({acc}, {x}, {one});"
+        yield ("sum_i16", "i32", bits // 32), f"return (V){mm}_dpwssd_epi32({acc}, {x}, {mm}_set1_epi16(1));"
 
 
 AVX512VNNI = replace(
@@ -185,19 +193,24 @@ def _gathers() -> Iterator[tuple[Row, str]]:
     """Elements by their numbers. Machines with AVX-512 before FP16 have this, too, and are said to be no faster by it
     than by loads one by one (decision 115).
     """
-    for kind, lanes, intrinsic in (("f64", 8, "pd"), ("f32", 8, "ps"), ("i64", 8, "epi64"), ("i32", 8, "epi32")):
-        yield ("gathered", kind, lanes), f"return (V){_gather(intrinsic, 0)};"
-    halves = _gather("ps", 0), _gather("ps", 8)
-    yield ("gathered", "f32", 16), f"return (V)_mm512_insertf32x8(_mm512_castps256_ps512({halves[0]}), {halves[1]}, 1);"
-    halves = _gather("epi32", 0), _gather("epi32", 8)
-    whole = f"_mm512_inserti64x4(_mm512_castsi256_si512({halves[0]}), {halves[1]}, 1)"
-    yield ("gathered", "i32", 16), f"return (V){whole};"
-
-
-def _gather(intrinsic: str, first: int) -> str:
-    size = 4 if intrinsic in ("ps", "epi32") else 8
-    which = f"_mm512_loadu_si512((const void *)((const int64_t *)which + {first}))"
-    return f"_mm512_i64gather_{intrinsic}({which}, (const void *)at, {size})"
+    eight = {"f64": "pd", "f32": "ps", "i64": "epi64", "i32": "epi32"}
+    two = {
+        "f32": "_mm512_insertf32x8(_mm512_castps256_ps512({}), {}, 1)",
+        "i32": "_mm512_inserti64x4(_mm512_castsi256_si512({}), {}, 1)",
+    }
+    every = (
+        "const __m512i each = _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0), _mm512_set1_epi64(step));"
+    )
+    for kind, end in eight.items():
+        size = LANE_BITS[kind] // 8
+        which = [f"_mm512_loadu_si512((const void *)((const int64_t *)which + {first}))" for first in (0, 8)]
+        chosen = [f"_mm512_i64gather_{end}({each}, (const void *)at, {size})" for each in which]
+        even = [f"_mm512_i64gather_{end}(each, (const void *)(at{far}), {size})" for far in ("", " + 8 * step")]
+        yield ("gathered", kind, 8), f"return (V){chosen[0]};"
+        yield ("strided", kind, 8), f"{every}\nreturn (V){even[0]};"
+        if kind in two:
+            yield ("gathered", kind, 16), f"return (V){two[kind].format(*chosen)};"
+            yield ("strided", kind, 16), f"{every}\nreturn (V){two[kind].format(*even)};"
 
 
 AVX512FP16 = replace(

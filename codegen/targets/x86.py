@@ -215,6 +215,12 @@ def spliced(width: int) -> Iterator[tuple[Row, str]]:
             yield ("spliced", element, width // lane), f"((V){mm}_alignr_epi{lane}({operands}, first))"
 
 
+def magnitudes(width: int) -> Iterator[tuple[Row, str]]:
+    """Integers without their signs."""
+    for lane in (8, 16, 32):
+        yield ("abs", f"i{lane}", width // lane), f"return (V){register(width)}_abs_epi{lane}((__m{width}i)*a);"
+
+
 def dots(width: int) -> Iterator[tuple[Row, str]]:
     """Sums of products of narrow integers: the instruction has 16 bits, so bytes are taken in two halves."""
     mm = register(width)
@@ -229,3 +235,17 @@ def dots(width: int) -> Iterator[tuple[Row, str]]:
         yield (f"dot_{sign}8", "i32", width // 32), f"{operands}return (V){mm}_add_epi32(sum, {total});"
     total = f"{mm}_add_epi32(sum, {mm}_madd_epi16(x, y))"
     yield ("dot_i16", "i32", width // 32), f"{operands}return (V){total};"
+    yield from _sums(width)
+
+
+def _sums(width: int) -> Iterator[tuple[Row, str]]:
+    """Sums of narrow integers: products with 1, which the instruction for bytes takes without a sign and with one."""
+    mm = register(width)
+    pairs = {
+        "i8": f"{mm}_maddubs_epi16({mm}_set1_epi8(1), (__m{width}i)*a)",
+        "u8": f"{mm}_maddubs_epi16((__m{width}i)*a, {mm}_set1_epi8(1))",
+        "i16": f"(__m{width}i)*a",
+    }
+    for kind, each in pairs.items():
+        total = f"{mm}_madd_epi16({each}, {mm}_set1_epi16(1))"
+        yield (f"sum_{kind}", "i32", width // 32), f"return (V){mm}_add_epi32((__m{width}i)*acc, {total});"

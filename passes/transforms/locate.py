@@ -1,10 +1,9 @@
-"""The place of an extreme of integers, looked for afterwards: which strip has it is all that is kept on the way."""
+"""What loops look for, found in the one strip that has it: the place of an extreme of integers, the last one of all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
@@ -15,9 +14,10 @@ from affdsl.passes.analysis.early_exits import only_reads
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.chosen_in_parts import NEVER
+from affdsl.passes.transforms.looked_for import first_found, last_found
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.vectorize.branches import without_branches
-from affdsl.passes.transforms.vectorize.choices import Choice, choices, selects_of
+from affdsl.passes.transforms.vectorize.choices import Choice, choices, computing, selects_of
 from affdsl.passes.transforms.vectorize.loads import loaded_once
 from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
 
@@ -26,7 +26,7 @@ _EXTREMES = {"sgt": "maxsi", "slt": "minsi", "ugt": "maxui", "ult": "minui"}
 
 
 def locate(function: Func, iv: Value, strip: int, *, module: Module | None = None) -> Func:
-    """Keep of an extreme which strip of iterations has it, and look in that one for what goes with it.
+    """Find in strips what a loop looks for: what goes with an extreme, or what one iteration with a condition has.
 
         b, p = for i = 0 to n, b = x[0], p = 0: { c = x[i] > b; yield select(c, x[i], b), select(c, i, p) }
         ->
@@ -38,6 +38,11 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
 
     The extreme itself needs no place beside it in each lane, which for numbers of fewer bits than a place has is most
     of the work. Of numbers that are as good the first one is found, as it was. It is exact: integers alone.
+
+        p = for i = 0 to n, p = -1: if x[i] == 0: p = i   ->   from the end: the first strip with one, and its last
+
+    A loop that only keeps what the last iteration with a condition has, or changes what it carries only while that has
+    not been done (`if p < 0 and x[i] == 0: p = i`), ends with the strip in which that is found: see `looked_for`.
 
     Parameters
     ----------
@@ -52,7 +57,7 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
     ------
     IllegalTransform
         If the loop does anything but to choose the least or the greatest of some integers, the first of equal ones,
-        and what goes with it.
+        and what goes with it, or what one iteration with a condition has.
 
     References
     ----------
@@ -82,7 +87,8 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
     def may_alias(a: Value, b: Value) -> bool:
         return storage.may_alias(storage.buffer(a), storage.buffer(b))
 
-    plain = without_branches(loaded_once(loaded_before_conditions(loop, dependences.accesses, module), may_alias))
+    loaded = loaded_once(loaded_before_conditions(loop, dependences.accesses, module), may_alias)
+    plain = without_branches(loaded, everything=True)
     *body, last = plain.body
     if plain.step != 1 or not isinstance(last, affine.Yield):
         raise refusal(loop, what, "it has a step, or hands on nothing: scalar_replace keeps what it updates in values")
@@ -90,21 +96,26 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
         raise refusal(
             loop, what, "it does more than to choose: it stores, or calls, or holds other loops or conditions"
         )
+    before = function
+    if plain is not loop:
+        function = replaced(function, loop, plain)
+        module = module if module is None else instead(module, before, function)
+    once = first_found(function, plain, strip, what)
+    if once is not None:
+        return once
     found = choices(plain, dict(zip(plain.carried, last.values, strict=True)))
     if len(found) != 1 or len(found[0].values) != len(plain.carried):
         raise refusal(loop, what, "it carries something that is not chosen together with one extreme")
     (choice,) = found
-    if choice.kind != "cmpi" or choice.predicate not in _EXTREMES or choice.key is None:
+    if choice.key is None:
+        return last_found(function, plain, choice, strip, what)
+    if choice.kind != "cmpi" or choice.predicate not in _EXTREMES:
         raise refusal(loop, what, "what it chooses is not the first of the least or greatest of some integers")
     if not isinstance(plain.carried[choice.key].type, IntegerType) or len(choice.values) < 2:
         raise refusal(loop, what, "nothing goes with the extreme, or that is no integer of a width")
     best = _strips(plain, choice, strip)
     search = _search(plain, choice, strip, *best.results)
     never = arith.Constant(best.inits[1], NEVER, location=plain.location)
-    before = function
-    if plain is not loop:
-        function = replaced(function, loop, plain)
-        module = module if module is None else instead(module, before, function)
     return replaced(function, plain, never, best, search)
 
 
@@ -116,7 +127,7 @@ def _strips(loop: affine.For, choice: Choice, strip: int) -> affine.For:
     own, begin = _like(loop.carried[key]), Value(INDEX, f"{loop.iv.hint}_strip", loop.iv.location)
     best, where = _like(own), Value(INDEX, "at", at)
     extreme = arith.Binary(_like(own), _EXTREMES[choice.predicate], select.if_true, own, location=select.location)
-    body = (*_computing(loop, (select.if_true,)), extreme, affine.Yield((extreme.result,), location=at))
+    body = (*computing(loop, (select.if_true,)), extreme, affine.Yield((extreme.result,), location=at))
     inner = _copy(
         affine.For(
             loop.iv, (Affine.of(begin),), (*loop.upper, begin + strip), body, 1, (best,), (own,), (_like(own),),
@@ -140,7 +151,7 @@ def _search(loop: affine.For, choice: Choice, strip: int, best: Value, at: Value
     others = [k for k in choice.values if k != key]
     selects = dict(zip(choice.values, selects_of(loop, choice), strict=True))
     seen = selects[key].if_true
-    needed = _computing(loop, (seen, *(selects[k].if_true for k in others)))
+    needed = computing(loop, (seen, *(selects[k].if_true for k in others)))
     begin = Value(INDEX, f"{loop.iv.hint}_strip", loop.iv.location)
 
     goes_on, found = Value(I1, "goes_on", place), [_like(loop.carried[k]) for k in others]
@@ -167,17 +178,6 @@ def _search(loop: affine.For, choice: Choice, strip: int, best: Value, at: Value
         begin, loop.lower, loop.upper, (here, looked, affine.Yield(looked.results, location=place)), strip,
         tuple(loop.inits[k] for k in others), tuple(kept), tuple(loop.results[k] for k in others), location=place,
     )  # fmt: skip
-
-
-def _computing(loop: affine.For, values: Sequence[Value]) -> tuple[Op, ...]:
-    """What computes some values in an iteration, in order."""
-    needed, wanted = list[Op](), set(values)
-    for op in reversed(loop.body[:-1]):
-        if not wanted.isdisjoint(op.defines()):
-            needed.append(op)
-            wanted.update(op.reads())
-            wanted.update(op.mentions())
-    return tuple(reversed(needed))
 
 
 def _copy(loop: affine.For) -> affine.For:

@@ -54,7 +54,17 @@ def normalize(function: Func, iv: Value, *, module: Module | None = None) -> Fun
     if len(loop.lower) > 1:
         raise refusal(loop, what, "it begins at the largest of several numbers")
     new = normalized_loop(loop, positions_of(function))
-    return function if new is None else rewrite(function, lambda op: new if op is loop else None)
+    return function if new is None else rewrite(function, lambda op: _as_meant(new) if op is loop else None)
+
+
+def _as_meant(loop: affine.For) -> affine.For:
+    """The loop without how its end was written, where a counter of a loop around stands in that and changes nothing.
+
+    That loop may run inside of it afterwards.
+    """
+    ends = {v for upper in loop.upper for v in upper.values()}
+    text = loop.spelling("upper")
+    return loop if text is None or ends.issuperset((*text.dims, *text.symbols)) else with_fields(loop, written=None)
 
 
 def normalized_loop(op: affine.For, positions: Positions) -> affine.For | None:

@@ -69,8 +69,19 @@ def in_rows(A: af.i32[M, N], t: af.i32, first: af.i64[M]):
             af.break_()
 
 
+@af.kernel
+def last_above(x: af.f64[N], t: af.f64):
+    """From the last one on: blocks are asked in the order of memory."""
+    found = af.var(af.i64(-1))
+    with af.for_(N) as i, af.if_(x[N - 1 - i] > t):
+        found.set(af.i64(N - 1 - i))
+        af.break_()
+    return found
+
+
 SEARCHES: dict[str, tuple[af.Kernel, int, Callable[[np.random.Generator, int], tuple[object, ...]]]] = {
     "first_above": (first_above, 8, lambda r, n: (r.random(n), 1 - 2 / (n + 1))),
+    "last_above": (last_above, 4, lambda r, n: (r.random(n), 1 - 2 / (n + 1))),
     "first_byte": (first_byte, 16, lambda r, n: (r.integers(0, 90, n, "u1"), 1, 2, np.zeros(1, "i4"))),
     "mismatch": (mismatch, 4, lambda r, n: (*_nearly_equal(r, n), int(r.integers(0, 5)), np.zeros(1, "i8"))),
     "in_rows": (in_rows, 8, lambda r, n: (r.integers(0, 100, (3, n + 1), "i4"), 90, np.zeros(3, "i8"))),

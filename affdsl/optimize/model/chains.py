@@ -135,7 +135,7 @@ def latency(op: Op, machine: Machine) -> float:
             return _WHOLE[kind]
         case math.Fma() | vector.Fma():
             return machine.product
-        case math.Unary() | math.Binary() if kind not in ("absf", "copysign"):
+        case math.Unary() | math.Binary() if kind not in ("absf", "absi", "copysign"):
             return machine.quotient if kind in ("sqrt", "rsqrt") else machine.function
         case complex_.Binary():
             return machine.product + machine.sum if kind == "mul" else machine.sum

@@ -74,7 +74,9 @@ EXTREME = 4.0
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
-_SIMPLE = frozenset(("absf", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "roundeven", *math.FLOAT_TESTS))
+_SIMPLE = frozenset(
+    ("absf", "absi", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "roundeven", *math.FLOAT_TESTS)
+)
 _EXTREMES = frozenset(("minimumf", "maximumf", "minnumf", "maxnumf"))
 _QUOTIENTS = frozenset(("divf", "sqrt", "rsqrt"))
 _WHOLE_QUOTIENTS = frozenset(("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"))
@@ -114,9 +116,7 @@ def _memory(op: Op, machine: Machine, maker: Makers) -> Units | None:
             return Units(stores=_lines(op.value.type, machine))
         case vector.MaskedLoad():
             count = registers_of(op.result.type, machine)
-            if count > 1:  # C has it for one register
-                return Units(loads=2.0 * lanes_of(op.result.type), moves=lanes_of(op.result.type))
-            return Units(loads=count, integers=1.0)
+            return Units(loads=count, integers=count)
         case vector.MaskedStore():
             count = registers_of(op.value.type, machine)
             if count > 1:
@@ -172,6 +172,8 @@ def _arithmetic(op: Op, machine: Machine, maker: Makers) -> Units:
             return Units(floats=COMPLEX.get(op.kind, COMPLEX_FUNCTION), moves=1.0)
         case complex_.Unary():
             return Units(floats=COMPLEX_FUNCTION)
+        case arith.Cast() if _is_number(op.operand, maker):
+            return Units()
         case arith.Cast() if _is_index(op.result.type) or _is_index(op.operand.type):
             return Units(integers=0.5)
     return _lanewise(op, machine, maker) if isinstance(op, Lanewise) else Units()

@@ -83,7 +83,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
         places = [place for place in places if place.long == long]  # the ends themselves take little of the time
         if not places:
             break
-        place = min(reversed(places), key=order)
+        last = places[-1].name  # of parts, the last one; of its changes, those of where it begins
+        place = min((*(each for each in places if each.name == last), *reversed(places)), key=order)
         name, at = place.name, place.at
         tried.add((first_part.get(name, name), str(at)))
         before = {row.names[0]: row.depth for row in made.loops()}

@@ -47,11 +47,14 @@ from affdsl.passes.analysis.lookups import are_of_bytes, lookups
 from affdsl.passes.transforms.vectorize import Tail, is_exact_in_lanes
 from affdsl.passes.transforms.vectorize.counted import all_count
 from affdsl.passes.transforms.vectorize.counters import idle_counters
+from affdsl.passes.transforms.vectorize.narrow import bits_added
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
+NARROW = 2
+"""How many registers of narrow integers are added to accumulators in an iteration."""
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
 SHARING = range(8, 25)
@@ -189,7 +192,7 @@ def _mixed(s: Schedule, nest: Nest, lanes: int, options: Options) -> tuple[Sched
     if outer and adds_to_one_row(nest, outer[-1]) and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes, options)
-    lanes = _lanes_to_count(s, nest, options) or lanes
+    lanes = _lanes_of_what_moves(s, nest, options) or lanes
     made = copy(s).scalar_replace(name)
     return on_vectors(
         made, name, lanes, options.tail, reassociate=options.reassociate
@@ -290,7 +293,7 @@ def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     loop, name = nest.innermost, nest.name(nest.innermost)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     matrices = _matrices(nest, outer[-1], options) if outer else 0
-    counting, in_any_order = _lanes_to_count(s, nest, options), options.reassociate or _needs_no_order(s, nest)
+    counting, in_any_order = _lanes_of_what_moves(s, nest, options), options.reassociate or _needs_no_order(s, nest)
     if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
@@ -350,18 +353,24 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
     return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
 
 
-def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
-    """How many lanes of what moves along a loop a register has, where all its sums only count; 0 for other sums."""
+def _lanes_of_what_moves(s: Schedule, nest: Nest, options: Options) -> int:
+    """How many lanes a loop has whose sums are longer than what they add, or count; 0 for all others.
+
+    Of what is counted a register has so many; of narrow integers, `NARROW` registers.
+    """
     made, name = copy(s), nest.name(nest.innermost)
     if not nest.innermost.results:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
     loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
     loop = next(loops, None)  # none where it runs once
-    if loop is None or not loop.results or not all_count(loop):
+    if loop is None or not loop.results:
         return 0
-    moving = [a for a in nest.accesses if not nest.is_still(a, nest.innermost)]
-    return lanes_for((a.buffer.type.element for a in moving), options)
+    if all_count(loop):
+        moving = [a for a in nest.accesses if not nest.is_still(a, nest.innermost)]
+        return lanes_for((a.buffer.type.element for a in moving), options)
+    bits = bits_added(loop)
+    return NARROW * options.target.lanes(bits) if bits else 0
 
 
 def _sums_integers(nest: Nest, loop: affine.For) -> bool:

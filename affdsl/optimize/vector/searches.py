@@ -20,7 +20,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if not nest.ends_early:
         raise UnfitError("")
-    name, lanes = nest.name(nest.innermost), _lanes(nest, options)
+    name, lanes = nest.name(nest.innermost), lanes_to_search(nest, options)
     runs = counts_inside(s, nest.loops[0])[nest.innermost.iv].high
     if runs is not None and runs < VECTORS * lanes:
         raise UnfitError(f"it runs {runs} times at most, and a block of vectors has {VECTORS * lanes} elements")
@@ -34,7 +34,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return made, f"{name} searches, {VECTORS * lanes} elements at a time on vectors"
 
 
-def _lanes(nest: Nest, options: Options) -> int:
+def lanes_to_search(nest: Nest, options: Options) -> int:
     """How many of the widest numbers that the loop looks at a register has. Raises UnfitError where that is one."""
     loads = (op for op in walk(nest.innermost) if isinstance(op, affine.Load) and op.index)
     lanes = lanes_for((op.result.type for op in loads), options)

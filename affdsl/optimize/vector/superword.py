@@ -1,4 +1,4 @@
-"""Sums in the order of the text, those of several rows in the lanes of vectors, which are turned in registers."""
+"""Sums in the order of the text in the lanes of vectors: of rows, which are turned in registers, or of neighbours."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType
-from affdsl.optimize.nests import Nest, bits_in_register, is_lane_by_lane
+from affdsl.optimize.nests import Nest, bits_in_register, is_lane_by_lane, require_loop, unfit_where_refused
 from affdsl.optimize.options import Options
+from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 WIDTH = 256
 """How many bits the vectors have at most: of eight doubles, two vectors do not wait for each other's additions. Longer
 ones were not measured."""
+PAIR = 2
 LEAST = 4
 """How many lanes pay for the shuffles."""
 
@@ -53,3 +55,26 @@ def in_lanes(s: Schedule, loops: Sequence[str], lanes: int) -> Schedule | None:
     except (IllegalTransform, ScheduleError):
         return None
     return made if lanes else None
+
+
+def side_by_side(s: Schedule, name: str, options: Options) -> tuple[Schedule, str]:
+    """The schedule with all that a loop carries in the lanes of vectors, as sums of neighbouring elements are.
+
+        for i: { a += x[2 * i]; b += x[2 * i + 1] }   ->   for i: v += x[2 * i :+ 2]
+
+    Raises UnfitError.
+    """
+    loop = require_loop(s, name)
+    types = {v.type for v in loop.carried}
+    if len(types) != 1 or not isinstance(type := types.pop(), FloatType):
+        raise UnfitError("")
+    count = len(loop.carried)
+    lanes = min(options.target.lanes(bits_in_register(type)), count & -count)
+    if lanes < PAIR:
+        raise UnfitError("")
+    made = copy(s)
+    with unfit_where_refused():
+        made.slp(name, lanes)
+    if is_lane_by_lane(made, name):
+        raise UnfitError("")
+    return made, f"what it sums up side by side in vectors of {lanes}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Lanewise, Op, roles
@@ -177,9 +178,17 @@ def _named(op: Op, new: Mapping[Value, Value]) -> dict[str, Value]:
 
 
 def _chosen(before: Sequence[Op], result: Value, condition: Value, a: Value, b: Value) -> list[Op]:
-    """One of two values; where one is the other combined with something, that is combined with what is neutral."""
+    """One of two values; where one is the other combined with something, that is combined with what is neutral.
+
+    A value that two conditions choose is chosen by both together.
+    """
     for changed, kept, is_else in ((a, b, False), (b, a, True)):
         maker = next((op for op in before if changed in op.defines()), None)
+        if isinstance(maker, arith.Select) and maker.if_false is kept and not is_else:
+            both = arith.Binary(Value(I1), "andi", condition, maker.condition)
+            known = next((op for op in before if _is_same(op, both)), both)
+            choice = arith.Select(result, known.result, maker.if_true, kept)
+            return [choice] if known is not both else [both, choice]
         place = place_of(maker, kept)
         if maker is None or not place:
             continue
@@ -192,6 +201,10 @@ def _chosen(before: Sequence[Op], result: Value, condition: Value, a: Value, b: 
             with_fields(maker, result=result, **{place: mixed}),
         ]
     return [arith.Select(result, condition, a, b)]
+
+
+def _is_same(op: Op, other: arith.Binary) -> TypeGuard[arith.Binary]:
+    return isinstance(op, arith.Binary) and (op.kind, op.left, op.right) == (other.kind, other.left, other.right)
 
 
 def place_of(op: Op | None, kept: Value) -> str:

@@ -162,7 +162,7 @@ def wide_loop(
             counts[k] = count
         elif each.way == "all":
             found = narrow_sum(loop, k, width)
-            lanes = width if found is None else width // found.ratio
+            lanes = width if found is None else found.accumulators(width)
             if k in going_on:
                 inits[k] = going_on[k]
             else:
@@ -364,7 +364,7 @@ def _body(
             one_by_one(at, started[op])
         elif op in narrow:
             add_narrow(at, *narrow[op])
-        elif any(op is each.product for each, _ in narrow.values()):
+        elif any(op in each.for_it for each, _ in narrow.values()):
             pass
         elif op not in chain and op not in alone and not op.is_terminator:
             widen_op(at, op)

@@ -88,6 +88,17 @@ def set_to(loop: affine.For, choice: Choice) -> dict[int, Value | arith.Constant
     return found
 
 
+def computing(loop: affine.For, values: Sequence[Value]) -> tuple[Op, ...]:
+    """What computes some values in an iteration, in order."""
+    needed, wanted = list[Op](), set(values)
+    for op in reversed(loop.body[:-1]):
+        if not wanted.isdisjoint(op.defines()):
+            needed.append(op)
+            wanted.update(op.reads())
+            wanted.update(op.mentions())
+    return tuple(reversed(needed))
+
+
 def computed_of(loop: affine.For, value: Value) -> tuple[Op, ...] | None:
     """What computes a value of the number of its iteration and of what is known before a loop, in order.
 

@@ -20,13 +20,14 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Term, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import clone_block, definitions, fresh, with_fields
 from affdsl.ir.types import I1
 from affdsl.passes.analysis.early_exits import Exit, by_break, exit_of, is_constant, only_reads
 from affdsl.passes.legality.early import IN_ORDER
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.transforms.loops.nests import counted
 from affdsl.passes.transforms.loops.pieces import copied_loop, largest
 
 VECTORS = 4
@@ -41,8 +42,24 @@ class Blocks(FrozenValue):
     """The counter of the loop that asks whether an iteration of a block leaves."""
 
 
-def in_blocks(function: Func, loop: affine.For, block: int, what: str) -> Blocks:
+def in_blocks(
+    function: Func,
+    loop: affine.For,
+    block: int,
+    what: str,
+    *,
+    asked_by: Value | None = None,
+    may_change: bool = False,
+) -> Blocks:
     """The same search in blocks of so many iterations.
+
+    Parameters
+    ----------
+    asked_by
+        The counter of the loop that asks, if it is to be that one.
+    may_change
+        Whether an iteration that does not leave may change what the loop carries, where a condition decides that: its
+        block runs as it is written, too.
 
     Raises
     ------
@@ -59,19 +76,27 @@ def in_blocks(function: Func, loop: affine.For, block: int, what: str) -> Blocks
         raise refused("memory that an iteration has for itself is in the way")
     if len(loop.lower) > 1 or len(loop.upper) > 1 or loop.step != 1:
         raise refused("blocks are made of a loop of step 1 with one bound at each end")
-    question = _Question(loop, found, known, refused)
+    question = _Question(loop, found, known, refused, may_change=may_change)
     leaves = question.of(found.body)
     if leaves is False:
         raise refused("no iteration of it does")
-    return _made(loop, found.position, question.ops, question.value(leaves), block)
+    asking, counter = (question.ops, question.value(leaves)), asked_by or fresh(loop.iv)
+    return _made(loop, found.position, *asking, block, counter, may_stay=may_change)
 
 
 class _Question:
     """Whether an iteration leaves, as operations that may be done for any iteration."""
 
     def __init__(
-        self, loop: affine.For, found: Exit, known: Mapping[Value, Op], refused: Callable[[str], IllegalTransform]
+        self,
+        loop: affine.For,
+        found: Exit,
+        known: Mapping[Value, Op],
+        refused: Callable[[str], IllegalTransform],
+        *,
+        may_change: bool,
     ) -> None:
+        self._may_change = may_change
         self._loop, self._exit, self._known, self._refused = loop, found, known, refused
         self._first = set(loop.body)
         self.ops: list[Op] = []
@@ -89,7 +114,12 @@ class _Question:
         goes_on, at = last.values[self._exit.position], self._exit.position
         if is_constant(goes_on, False, self._known):
             return True
-        if any(v is not c for k, (v, c) in enumerate(zip(last.values, self._loop.carried, strict=True)) if k != at):
+        changes = any(
+            v is not c for k, (v, c) in enumerate(zip(last.values, self._loop.carried, strict=True)) if k != at
+        )
+        if changes and self._may_change:
+            return True
+        if changes:
             raise self._refused("one that does not leave it changes what it carries")
         self._take(ops)
         if goes_on is self._loop.carried[at] or is_constant(goes_on, True, self._known):
@@ -147,16 +177,18 @@ class _Question:
         return self._binary("xori", truth, self.value(True))
 
 
-def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int) -> Blocks:
+def _made(
+    loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int, counter: Value, *, may_stay: bool
+) -> Blocks:
     """The loop over blocks, and the one over the iterations that are left."""
     place = loop.location
     true, false = Value(I1), Value(I1)
     constants = (arith.Constant(true, True, location=place), arith.Constant(false, False, location=place))
     carried = tuple(map(fresh, loop.carried))
 
-    counter, so_far, any_so_far, any_leaves = fresh(loop.iv), Value(I1), Value(I1), Value(I1, "leaves")
-    new: dict[Value, Term] = {**dict(zip(loop.carried, carried, strict=True)), loop.iv: counter}
-    asked = clone_block(tuple(ops), new)
+    so_far, any_so_far, any_leaves = Value(I1), Value(I1), Value(I1, "leaves")
+    new: dict[Value, Term] = dict(zip(loop.carried, carried, strict=True))
+    asked = clone_block(counted(tuple(ops), loop.iv, _in_order_of_memory(ops, loop.iv, counter, block)), new)
     leaving = new.get(leaves, leaves)
     assert isinstance(leaving, Value)
     either = arith.Binary(any_so_far, "ori", so_far, leaving, location=place)
@@ -168,7 +200,7 @@ def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int) -
 
     inits = tuple(true if k == at else value for k, value in enumerate(carried))
     inner = with_fields(copied_loop(loop, "_in"), lower=(first,), upper=(end,), inits=inits, written=None)
-    left = tuple(false if k == at else value for k, value in enumerate(inner.results))
+    left = tuple(false if k == at and not may_stay else value for k, value in enumerate(inner.results))
     going_on = scf.Yield(carried, location=place)
     choice = scf.If(
         any_leaves, (inner, scf.Yield(left, location=place)), (going_on,), tuple(map(fresh, carried)), location=place
@@ -185,3 +217,10 @@ def _made(loop: affine.For, at: int, ops: list[Op], leaves: Value, block: int) -
     behind = largest(lower, lower + (upper - lower) // block * block)
     rest = with_fields(copied_loop(loop, "_rest"), lower=behind, inits=main.results, results=loop.results, written=None)
     return Blocks((*constants, main, rest), counter)
+
+
+def _in_order_of_memory(ops: list[Op], iv: Value, counter: Value, block: int) -> Affine:
+    """The iteration of a block that is asked by a counter: from the last one on, where that goes up in memory."""
+    index = [op.index[-1] for op in ops if isinstance(op, affine.Load) and op.index]
+    goes_down = any(each.terms and dict(each.terms).get(iv, 0) < 0 for each in index)
+    return 2 * Affine.of(iv) + (block - 1) - counter if goes_down else Affine.of(counter)

@@ -36,7 +36,7 @@ def contraction(
 def found(text: str) -> list[str]:
     function = parse(text).functions[0]
     made = dots(function)
-    assert all((dot.left, dot.right) == function.args[:2] for dot in made.values())
+    assert all(dot.factors == function.args[:2] for dot in made.values())
     return [dot.kind for dot in made.values()]
 
 

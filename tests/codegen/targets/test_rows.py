@@ -50,7 +50,7 @@ WHOLE = ("mins", "maxs", "minu", "maxu")
 
 SHIFTS = ("shl", "shru", "shr")
 
-CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_")
+CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_", "sum_")
 """Functions of a vector of other numbers, by the type of which they are called."""
 
 
@@ -66,7 +66,7 @@ def sources(stem, element, lanes):
     if stem == "gathered":
         return "i64", lanes
     narrow = stem.partition("_")[2] if stem.startswith(CONVERSIONS) else element
-    return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
+    return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith(("dot_", "sum_")) else lanes
 
 
 def body(stem, element, lanes):
@@ -91,7 +91,7 @@ def body(stem, element, lanes):
             return f"{name}(at, m[0] != 0 ? sizeof v - 1 : UINTPTR_MAX, &v);"
         case "fma":
             return f"*found = {name}(&v, &w, &v);"
-        case _ if stem in IN_DOUBLES:
+        case _ if stem == "abs" or stem in IN_DOUBLES:
             return f"*found = {name}(&v);"
         case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
@@ -103,11 +103,15 @@ def body(stem, element, lanes):
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
         case "gathered":
             return f"*found = {name}(at + {lanes}, (const {source} *)(const void *)at);"
+        case "strided":
+            return f"*found = {name}(at + {2 * lanes}, m[0] != 0 ? -2 : 2);"
         case "looked":
             return f"*found = {name}(at + 128, &v);"
         case "dot":
             taken = f"{source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
             return f"{taken}    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
+        case "sum":
+            return f"{source} a;\n    __builtin_memcpy(&a, at, sizeof a);\n    *found = {name}(&v, &a);"
         case "from" | "trunc" | "truncu" | "short":
             return f"*found = {name}((const {source} *)(const void *)at);"
         case _:
@@ -180,9 +184,14 @@ def arguments(random, stem, element, lanes, n):
     if stem.startswith(("from_", "short_")):
         bits = int(stem.partition("_")[2][1:])
         reached = max(1, lanes * bits // int(element[1:]))  # so many bytes, and none more where they fill an element
-    reached = {"loaded": lanes, "streamed": lanes, "scaled": lanes, "dot": 2 * lanes}.get(
-        stem.partition("_")[0], reached
-    )
+    reached = {
+        "loaded": lanes,
+        "streamed": lanes,
+        "scaled": lanes,
+        "dot": 2 * lanes,
+        "sum": lanes,
+        "strided": 4 * lanes,
+    }.get(stem.partition("_")[0], reached)
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
     if stem.startswith("short_"):
         at = random.integers(0, 256, at.nbytes, "u1").view(dtype)
@@ -203,10 +212,13 @@ def arguments(random, stem, element, lanes, n):
         at, given = chosen, given.astype(dtype)
     if stem == "looked_up":
         at, given = (random.integers(-128, 128, count, dtype) for count in (256, lanes))
-    if stem.startswith("dot_"):
+    if stem.startswith(("dot_", "sum_")):
         full = np.iinfo(np.int32)
         at, given = (random.integers(full.min, full.max, count, dtype, endpoint=True) for count in (reached, lanes))
         at[: n % 2 * lanes], at[lanes : lanes + n % 2 * lanes] = (0x80808080 - 2**32, 0x80008000 - 2**32)
+    if stem == "abs":
+        given = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, lanes, dtype, endpoint=True)
+        given[: n % 2] = np.iinfo(dtype).min
     if stem in IN_DOUBLES:
         given = np.where(random.random(lanes) < 0.5, random.choice(SPECIAL, lanes), random.uniform(-110, 100, lanes))
         given = given.astype(dtype)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.interchange import interchange
 from affdsl.passes.transforms.normalize import normalize
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.loops_before_and_after import (
@@ -54,3 +56,19 @@ def test_refused_with_the_reason():
     other = one_loop("0", "%c", 1)
     with pytest.raises(IllegalTransform, match=r"@f has no affine\.for over i; its loops are i"):
         normalize(before, by_name(other, "i"))
+
+
+def test_a_loop_of_one_length_may_change_places_with_the_loop_that_it_moved_along_with():
+    """How its end was written has the counter of that loop, which changes nothing."""
+    band = parse("""func.func @f(%A: memref<99x99xf32>, %x: f32, %n: index) {
+      affine.for %i = 0 to %n {
+        affine.for %k = affine_map<(d0) -> (d0 - 3)>(%i) to affine_map<(d0) -> (d0 + 1)>(%i) {
+          affine.store %x, %A[%i, %k + 3] : memref<99x99xf32>
+        }
+      }
+      return
+    }""")
+    (f,) = band.functions
+    turned = interchange(normalize(f, by_name(f, "k")), by_name(f, "i"), by_name(f, "k"))
+    verify(turned)
+    assert [str(loop).split(" {")[0] for loop in loops(turned)] == ["affine.for %k = 0 to 4", "affine.for %i = 0 to %n"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from affdsl.ir.dialects import vector
+from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
@@ -59,6 +60,64 @@ def test_the_sum_is_the_same(bits, left, right):
             for shown in (found, split_vectors(found, 128), split_vectors(found, 512)):
                 verify(shown)
                 assert alike(given(bits, n), module.functions[0], shown.functions[0])
+
+
+LONG = """func.func @f(%A: memref<?xiB>, %B: memref<?xiB>, %r: memref<2xi64>, %n: index) {
+  %x = affine.load %r[0] : memref<2xi64>
+  %s = affine.for %i = 0 to %n iter_args(%t = %x) -> (i64) {
+    %a = affine.load %A[%i] : memref<?xiB>
+    %b = affine.load %B[%i] : memref<?xiB>
+    TERM
+    %u = arith.addi %t, %p : i64
+    affine.yield %u : i64
+  }
+  affine.store %s, %r[1] : memref<2xi64>
+  return
+}"""
+TERMS = {
+    "number": "%p = arith.LEFT %a : iB to i64",
+    "in two steps": "%c = arith.LEFT %a : iB to i32\n%p = arith.extsi %c : i32 to i64",
+    "product": """%c = arith.LEFT %a : iB to i64
+    %d = arith.LEFT %b : iB to i64
+    %p = arith.muli %c, %d : i64""",
+    "product of 32 bits": """%c = arith.LEFT %a : iB to i32
+    %d = arith.LEFT %b : iB to i32
+    %q = arith.muli %c, %d : i32
+    %p = arith.extsi %q : i32 to i64""",
+    "magnitude": """%c = arith.LEFT %a : iB to i32
+    %d = arith.LEFT %b : iB to i32
+    %e = arith.subi %c, %d : i32
+    %q = math.absi %e : i32
+    %p = arith.extsi %q : i32 to i64""",
+}
+
+
+@pytest.mark.parametrize(("term", "bits", "sign"), [*itertools.product(TERMS, (8, 16), ("extsi", "extui"))])
+def test_sums_of_64_bits_are_the_same(term, bits, sign, tmp_path):
+    """With the largest terms there are: sums of 32 bits on the way would not hold one more."""
+    module = parse(LONG.replace("TERM", TERMS[term]).replace("iB", f"i{bits}").replace("LEFT", sign))
+    short = {"product": (bits, sign) != (16, "extui"), "magnitude": bits == 8}
+    is_taken = short.get(term.partition(" of ")[0], True)
+    for width, tail in by_turns((16, 64, 128), ("scalar", "masked") if bits == 8 else ("masked", "scalar")):
+        found = wide(module, width, tail)
+        assert any(isinstance(op, vector.Contract) for op in walk(found)) == is_taken
+        for n in (0, 1, 7, 40, 129):
+            wanted = long_given(bits, n)
+            run(module.functions[0], *wanted)
+            for shown in (found, split_vectors(found, 512)):
+                verify(shown)
+                arrays = long_given(bits, n)
+                run(shown.functions[0], *arrays)
+                assert arrays[2].tolist() == wanted[2].tolist()
+    agree(print_op(split_vectors(found, 512)), tmp_path / "c", *long_given(bits, 150), lowered=False)
+
+
+def long_given(bits, n):
+    """Products of the least numbers first, then of the greatest."""
+    *arrays, _, n = given(bits, n)
+    for array in arrays:
+        array[n // 3 : n // 2] = np.iinfo(array.dtype).max
+    return [*arrays, np.array([7 - 2**63, 0], np.int64), n]
 
 
 @pytest.mark.parametrize(("bits", "sign"), some([(8, "extui"), (16, "extsi"), (8, "extsi"), (16, "extui")], 2))
