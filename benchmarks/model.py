@@ -79,7 +79,7 @@ def main(words: Sequence[str] | None = None) -> None:
     known = {_key(each): each for each in _kept(given.times)}
     for suite in given.suite or SUITES:
         found: dict[tuple[str, str], list[tuple[Time, float]]] = defaultdict(list)
-        with given.times.open("a", encoding="utf-8") as file:
+        with given.times.open("a", encoding="utf-8", buffering=1) as file:
             for program in programs(suite):
                 for time, expected in _of(program, given.compiler, known, file.write):
                     found[time.size, time.row].append((time, expected))

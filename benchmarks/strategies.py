@@ -39,7 +39,6 @@ from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
 from affdsl.schedule.schedule import Schedule, verified_last
 from benchmarks import layers
-from benchmarks.idioms import IDIOMS
 from benchmarks.ratchet.programs import SUITES, programs
 from benchmarks.ratchet.worker import PERMISSIONS
 from benchmarks.reductions import ROWS as REDUCTIONS
@@ -105,8 +104,6 @@ def kernels(suites: Iterable[str]) -> dict[str, af.Kernel]:
 
 def _kernels(suite: str) -> Iterator[tuple[str, af.Kernel]]:
     match suite:
-        case "idioms":
-            yield from ((each.name, each.kernel) for each in IDIOMS)
         case "reductions":
             yield from ((each.name, each.kernel) for each in REDUCTIONS)
         case "layers":
@@ -120,7 +117,7 @@ def _kernels(suite: str) -> Iterator[tuple[str, af.Kernel]]:
             yield from ((each.name, each.kernel) for each in programs(suite))
 
 
-ALL = (*SUITES, "idioms", "reductions", "layers", "examples")
+ALL = (*SUITES, "reductions", "layers", "examples")
 
 
 def options(row: str) -> Options:

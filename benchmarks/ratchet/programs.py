@@ -77,6 +77,18 @@ def _patterns() -> Iterator[Raced]:
         yield Raced("patterns", pattern.name, pattern.kernel, {"as it is": made})
 
 
+def _idioms() -> Iterator[Raced]:
+    from benchmarks.idioms import IDIOMS  # noqa: PLC0415
+
+    for idiom in IDIOMS:
+        made = partial(_listed, idiom.arguments, idiom.sizes)
+        yield Raced("idioms", idiom.name, idiom.kernel, {"as it is": made})
+
+
+def _listed(arguments: Callable[..., Iterable[object]], sizes: Mapping[str, int]) -> list[object]:
+    return list(arguments(sizes))
+
+
 def _values_of(arguments: Callable[..., Iterable[object]], kernel: af.Kernel, side: int) -> list[object]:
     return list(arguments(kernel, side, side))
 
@@ -86,4 +98,5 @@ SUITES: Mapping[str, Callable[[], Iterator[Raced]]] = {
     "pipelines": _pipelines,
     "everyday": _everyday,
     "patterns": _patterns,
+    "idioms": _idioms,
 }

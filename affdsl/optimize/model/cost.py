@@ -19,7 +19,7 @@ from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
 from affdsl.optimize.model.autovectorized import lanes_by_compiler
 from affdsl.optimize.model.chains import cycles_waiting
-from affdsl.optimize.model.compiled import blocked_loads, done_each_time, has_loops, stride_of, times_unrolled
+from affdsl.optimize.model.compiled import done_each_time, has_loops, stride_of, times_unrolled
 from affdsl.optimize.model.moving import Moving
 from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
 from affdsl.optimize.model.units import Units, units_of
@@ -176,8 +176,7 @@ class Computing:
         held = sum(registers_of(type, self.machine) for type in floats)
         spilled = max(0.0, held + BESIDE - self.machine.target.registers)
         units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
-        units.lost = self.machine.blocked * blocked_loads(loop, self.of)
-        units.lost += self.machine.lookup * self._looked_up(loop, trips)
+        units.lost = self.machine.lookup * self._looked_up(loop, trips)
         self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, both=both)
         return units
 
