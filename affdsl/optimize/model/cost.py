@@ -15,14 +15,14 @@ from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType
+from affdsl.ir.types import FloatType, MemRefType
 from affdsl.optimize.machine import PAGE, Machine
 from affdsl.optimize.model.autovectorized import lanes_by_compiler
 from affdsl.optimize.model.chains import cycles_waiting
 from affdsl.optimize.model.compiled import done_each_time, has_loops, stride_of, times_unrolled
 from affdsl.optimize.model.moving import Moving
 from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
-from affdsl.optimize.model.units import Units, units_of
+from affdsl.optimize.model.units import SHORT_BITS, SHORT_LANES, Units, at_once, units_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
 
 Loop: TypeAlias = "affine.For | affine.Parallel | scf.For | scf.Parallel"
@@ -35,7 +35,7 @@ BESIDE = 2
 SELDOM = 0.25
 """How often a branch is not foreseen on which data decides."""
 SHUFFLES = {2: 1.0, 3: 3.0, 4: 1.0}
-"""Moves of lanes for an element that is loaded, by the stride in elements: compilers shuffle these together."""
+"""Moves for a register that is loaded or stored, by the stride in elements: compilers shuffle these together."""
 WHILE = 100
 """How often a loop runs whose data say so."""
 
@@ -161,39 +161,47 @@ class Computing:
         if not isinstance(op, affine.For) or has_loops(op.body):
             return entered + self._block(op.body, inside)
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
-        units = self._of_iteration(op, inside, trips, both=wide > 1)
+        units = self._of_iteration(op, inside, trips, wide)
         if wide > 1:
             units.lost = 0.0  # what branches would do is chosen by masks
-            vectors = trips // wide + trips % wide
-            return 2 * entered + lanes.total * vectors * max(self.machine.turn, units.cycles(self.machine))
+            vectors, rest = trips // wide + trips % wide // (wide // 2), trips % (wide // 2)
+            alone = self._of_iteration(op, inside, trips, 1).cycles(self.machine) if rest else 0.0
+            at_once = vectors * max(self.machine.turn, units.cycles(self.machine))
+            return 2 * entered + lanes.total * (at_once + rest * max(self.machine.turn, alone))
         at_once = max(1.0, self.machine.window / max(1.0, units.all * trips))  # so many runs of the loop overlap
         waiting = cycles_waiting(op, self.machine) / at_once
         return entered + inside.total * max(self.machine.turn, units.cycles(self.machine), waiting)
 
-    def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, *, both: bool) -> Units:
-        """What one of so many iterations takes; `both` if vectors do what either side of a condition does."""
+    def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, wide: int) -> Units:
+        """What one of so many iterations takes, or so many at once: these do what either side of a condition does."""
         floats = (v.type for v in loop.carried if isinstance(element_of(v.type), FloatType))
         held = sum(registers_of(type, self.machine) for type in floats)
         spilled = max(0.0, held + BESIDE - self.machine.target.registers)
         units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
         units.lost = self.machine.lookup * self._looked_up(loop, trips)
-        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, both=both)
+        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, wide)
         return units
 
     def _add(
-        self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units, *, both: bool
+        self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units, wide: int
     ) -> None:
         for op in block:
             if op not in done:
                 continue
-            units.add(units_of(op, self.machine, self.of.maker), share)
-            stride = abs(stride_of(op, loop, self.of) or 0) if isinstance(op, affine.Load) else 0
-            units.moves += share * SHUFFLES.get(stride, 0.0)
+            units.add(units_of(op, self.machine, self.of.maker, wide), share)
+            if wide > 1 and isinstance(op, affine.Load | affine.Store):
+                units.moves += share * self._shuffled(op, loop, wide)
             for part, chosen, often in self._parts(op, lanes):
-                times = 1.0 if both and isinstance(op, scf.If) else often
-                self._add(loop, part, share * times, chosen, done, units, both=both)
+                times = 1.0 if wide > 1 and isinstance(op, scf.If) else often
+                self._add(loop, part, share * times, chosen, done, units, wide)
             if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):
                 units.lost += share * SELDOM * self.machine.miss
+
+    def _shuffled(self, op: affine.Load | affine.Store, loop: affine.For, wide: int) -> float:
+        """How many moves of lanes compilers need where the elements that they load or store are no neighbours."""
+        type = at_once(op.memref.type.element, wide) if isinstance(op.memref.type, MemRefType) else op.memref.type
+        short = SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0
+        return SHUFFLES.get(abs(stride_of(op, loop, self.of) or 0), 0.0) * registers_of(type, self.machine) * short
 
     def _looked_up(self, loop: affine.For, trips: float) -> float:
         """How often an iteration is at a page that is not known at once, where all of them are at many pages."""

@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import ComplexType, FloatType, IndexType, Type, VectorType
+from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.optimize.machine import LINE, Machine
 from affdsl.optimize.model.sizes import bits_of, element_of, lanes_of, registers_of
 
@@ -72,6 +72,10 @@ PRODUCTS = {64: 4.0, 32: 2.0}
 """Operations of a product of integers in vectors, by their bits."""
 EXTREME = 4.0
 """Operations of the lesser of two floats, of which one may be no number."""
+SHORT_BITS, SHORT_LANES = 32, 2.0
+"""Moves of a shuffle of two registers whose lanes have fewer bits (`vpermi2b` is three operations; uops.info)."""
+SHORTER = 2.0
+"""Moves for integers that become shorter (`vpmovdb` is two operations)."""
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
@@ -85,8 +89,8 @@ Makers: TypeAlias = Callable[[Value], Op | None]
 """What makes a value."""
 
 
-def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None) -> Units:
-    """What an operation takes, without what is inside of it.
+def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None, lanes: int = 1) -> Units:
+    """What an operation takes, without what is inside of it; an operation on numbers as if these had so many lanes.
 
     >>> from affdsl.codegen.c.vector_helpers import TARGETS
     >>> from affdsl.ir.expr import Value
@@ -97,7 +101,7 @@ def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None) -> Units:
     >>> units_of(arith.Binary(x, "addf", x, x), avx2).floats
     2.0
     """
-    found = _memory(op, machine, maker) or _lanes(op, machine, maker) or _arithmetic(op, machine, maker)
+    found = _memory(op, machine, maker, lanes) or _lanes(op, machine, maker) or _arithmetic(op, machine, maker, lanes)
     found.all += found.floats + found.integers + found.loads + found.stores + found.moves
     return found
 
@@ -110,13 +114,13 @@ def cycles_computing(loop: Op, machine: Machine) -> float:
     return units.cycles(machine)
 
 
-def _memory(op: Op, machine: Machine, maker: Makers) -> Units | None:
+def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None:
     """Of loads and stores."""
     match op:
         case affine.Load() | memref.Load():
-            return Units(loads=registers_of(op.result.type, machine))
+            return Units(loads=registers_of(at_once(op.result.type, lanes), machine))
         case affine.Store() | memref.Store():
-            return Units(stores=registers_of(op.value.type, machine))
+            return Units(stores=registers_of(at_once(op.value.type, lanes), machine))
         case affine.VectorLoad() | vector.Load() | vector.TransferRead():
             return Units(loads=_lines(op.result.type, machine))
         case affine.VectorStore() | vector.Store() | vector.TransferWrite():
@@ -146,7 +150,7 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
     match op:
         case vector.Shuffle():
             count = registers_of(op.result.type, machine)
-            return Units(moves=count if count < 2 else lanes_of(op.result.type))
+            return Units(moves=_of_two(op) if count < 2 else lanes_of(op.result.type))
         case vector.FromElements():
             wide = machine.target.has_gathers and bits_of(element_of(op.result.type)) >= 32  # as they are gathered
             is_gathered = wide and all(isinstance(maker(v), memref.Load) for v in op.elements)
@@ -162,7 +166,14 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
     return None
 
 
-def _arithmetic(op: Op, machine: Machine, maker: Makers) -> Units:
+def _of_two(op: vector.Shuffle) -> float:
+    """The moves of a shuffle of one register: twice as many where short lanes come from two others."""
+    lanes = lanes_of(op.left.type)
+    are_two = {k < lanes for k in op.mask if k >= 0} == {True, False}
+    return SHORT_LANES if are_two and bits_of(op.result.type) < SHORT_BITS else 1.0
+
+
+def _arithmetic(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units:
     match op:
         case affine.Apply():
             return Units(integers=_divisions(op.expr))
@@ -183,12 +194,30 @@ def _arithmetic(op: Op, machine: Machine, maker: Makers) -> Units:
             return Units(floats=COMPLEX_FUNCTION)
         case arith.Cast() if _is_index(op.result.type) or _is_index(op.operand.type):
             return Units(integers=0.5)
-    return _lanewise(op, machine, maker) if isinstance(op, Lanewise) else Units()
+        case arith.Cast() if isinstance(at_once(op.result.type, lanes), VectorType):
+            return _cast(at_once(op.operand.type, lanes), at_once(op.result.type, lanes), machine)
+    return _lanewise(op, machine, maker, lanes) if isinstance(op, Lanewise) else Units()
 
 
-def _lanewise(op: Lanewise, machine: Machine, maker: Makers) -> Units:
+def _cast(old: Type, new: Type, machine: Machine) -> Units:
+    """Of vectors of another type: lanes of another size move, and twice where they become shorter integers."""
+    count, bits = max(registers_of(each, machine) for each in (old, new)), (bits_of(old), bits_of(new))
+    are_floats = [isinstance(element_of(each), FloatType) for each in (old, new)]
+    moves = 0.0 if bits[0] == bits[1] or 1 in bits else 1.0 if bits[0] < bits[1] or any(are_floats) else SHORTER
+    return Units(
+        floats=count * any(are_floats), integers=count * (not any(are_floats) and not moves), moves=count * moves
+    )
+
+
+def at_once(type: Type, lanes: int) -> Type:
+    """The type of so many numbers at once; of what has lanes already, or counts, that itself."""
+    is_one = isinstance(type, FloatType | IntegerType) and lanes > 1
+    return VectorType((lanes,), type) if is_one else type
+
+
+def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Units:
     """Of what does the same to each lane."""
-    type, kind = next(iter(op.defines())).type, getattr(op, "kind", "")
+    type, kind = at_once(next(iter(op.defines())).type, lanes), getattr(op, "kind", "")
     is_vector, count = isinstance(type, VectorType), registers_of(type, machine)
     if kind in _QUOTIENTS:
         busy = QUOTIENTS.get(bits_of(type), QUOTIENTS[64]) * (kind != "sqrt")
@@ -203,7 +232,7 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers) -> Units:
     if kind == "muli" and is_vector:
         return Units(integers=count * PRODUCTS.get(bits_of(type), PRODUCTS[32]))
     if isinstance(op, arith.Compare):
-        count = registers_of(op.left.type, machine)
+        count = registers_of(at_once(op.left.type, lanes), machine)
         return Units(floats=count) if isinstance(element_of(op.left.type), FloatType) else Units(integers=count)
     is_float = isinstance(element_of(type), FloatType | ComplexType)
     return Units(floats=count) if is_float else Units(integers=count)
