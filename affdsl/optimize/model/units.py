@@ -24,6 +24,8 @@ class Units:
     ----------
     all
         Those of any kind.
+    wide
+        Those on registers of vectors, without loads and stores.
     busy
         Cycles in which a unit takes no other operation: it divides, or a function is computed.
     lost
@@ -36,6 +38,7 @@ class Units:
     loads: float = 0.0
     stores: float = 0.0
     moves: float = 0.0
+    wide: float = 0.0
     busy: float = 0.0
     lost: float = 0.0
 
@@ -53,6 +56,7 @@ class Units:
             self.loads / machine.loads,
             self.stores / machine.stores,
             self.moves / machine.moves,
+            self.wide / machine.wide,
             self.busy,
         )
         return max(of_each) + self.lost
@@ -102,7 +106,10 @@ def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None, lanes: in
     2.0
     """
     found = _memory(op, machine, maker, lanes) or _lanes(op, machine, maker) or _arithmetic(op, machine, maker, lanes)
-    found.all += found.floats + found.integers + found.loads + found.stores + found.moves
+    computed = found.floats + found.integers + found.moves
+    found.all += computed + found.loads + found.stores
+    if lanes > 1 or any(isinstance(v.type, VectorType) for v in (*op.defines(), *op.reads())):
+        found.wide += computed
     return found
 
 
@@ -222,7 +229,7 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
     if kind in _QUOTIENTS:
         busy = QUOTIENTS.get(bits_of(type), QUOTIENTS[64]) * (kind != "sqrt")
         busy += ROOTS.get(bits_of(type), ROOTS[64]) * (kind != "divf")
-        return Units(floats=count, busy=count * busy)
+        return Units(floats=count, busy=count * busy * (machine.parts if isinstance(type, VectorType) else 1))
     if kind in _WHOLE_QUOTIENTS and isinstance(op, arith.Binary) and _is_number(op.right, maker):
         return Units(integers=BY_NUMBER * count)
     if kind in _WHOLE_QUOTIENTS:
