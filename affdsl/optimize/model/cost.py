@@ -15,9 +15,9 @@ from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, MemRefType
+from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
-from affdsl.optimize.model.autovectorized import lanes_by_compiler
+from affdsl.optimize.model.autovectorized import always_stored, lanes_by_compiler, sums_in_order
 from affdsl.optimize.model.chains import cycles_waiting
 from affdsl.optimize.model.compiled import done_each_time, has_loops, stride_of, times_unrolled
 from affdsl.optimize.model.moving import Moving
@@ -161,16 +161,21 @@ class Computing:
         if not isinstance(op, affine.For) or has_loops(op.body):
             return entered + self._block(op.body, inside)
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
-        units = self._of_iteration(op, inside, trips, wide)
-        if wide > 1:
-            units.lost = 0.0  # what branches would do is chosen by masks
-            vectors, rest = trips // wide + trips % wide // (wide // 2), trips % (wide // 2)
-            alone = self._of_iteration(op, inside, trips, 1).cycles(self.machine) if rest else 0.0
-            at_once = vectors * max(self.machine.turn, units.cycles(self.machine))
-            return 2 * entered + lanes.total * (at_once + rest * max(self.machine.turn, alone))
+        units = self._of_iteration(op, inside, trips, 1)
         at_once = max(1.0, self.machine.window / max(1.0, units.all * trips))  # so many runs of the loop overlap
-        waiting = cycles_waiting(op, self.machine) / at_once
-        return entered + inside.total * max(self.machine.turn, units.cycles(self.machine), waiting)
+        alone = max(self.machine.turn, units.cycles(self.machine), cycles_waiting(op, self.machine) / at_once)
+        if wide == 1:
+            return entered + inside.total * alone
+        vectors, rest = trips // wide + trips % wide // (wide // 2), trips % (wide // 2)
+        each = max(self.machine.turn, *self._on_vectors(op, inside, trips, wide))
+        return 2 * entered + lanes.total * min(trips * alone, vectors * each + rest * alone)
+
+    def _on_vectors(self, op: affine.For, inside: Lanes, trips: float, wide: int) -> tuple[float, float]:
+        """The cycles of so many iterations at once, and those in which they wait for sums that are made in order."""
+        units, sums = self._of_iteration(op, inside, trips, wide), len(sums_in_order(op, self.of))
+        units.moves += sums * wide
+        units.lost = 0.0  # what branches would do is chosen by masks
+        return units.cycles(self.machine), wide * self.machine.sum if sums else 0.0
 
     def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, wide: int) -> Units:
         """What one of so many iterations takes, or so many at once: these do what either side of a condition does."""
@@ -190,18 +195,25 @@ class Computing:
                 continue
             units.add(units_of(op, self.machine, self.of.maker, wide), share)
             if wide > 1 and isinstance(op, affine.Load | affine.Store):
-                units.moves += share * self._shuffled(op, loop, wide)
+                units.add(self._beside(op, loop, wide), share)
             for part, chosen, often in self._parts(op, lanes):
                 times = 1.0 if wide > 1 and isinstance(op, scf.If) else often
                 self._add(loop, part, share * times, chosen, done, units, wide)
             if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):
                 units.lost += share * SELDOM * self.machine.miss
 
-    def _shuffled(self, op: affine.Load | affine.Store, loop: affine.For, wide: int) -> float:
-        """How many moves of lanes compilers need where the elements that they load or store are no neighbours."""
-        type = at_once(op.memref.type.element, wide) if isinstance(op.memref.type, MemRefType) else op.memref.type
-        short = SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0
-        return SHUFFLES.get(abs(stride_of(op, loop, self.of) or 0), 0.0) * registers_of(type, self.machine) * short
+    def _beside(self, op: affine.Load | affine.Store, loop: affine.For, wide: int) -> Units:
+        """What compilers need for so many elements that are no neighbours, or are stored under conditions."""
+        type = at_once(element_of(op.memref.type), wide)
+        stride, count = abs(stride_of(op, loop, self.of) or 0), registers_of(type, self.machine)
+        if stride > max(SHUFFLES):  # one lane after the other
+            is_load, more = isinstance(op, affine.Load), wide - count
+            return Units(all=more + wide, loads=more * is_load, stores=more * (not is_load), moves=wide)
+        moves = SHUFFLES.get(stride, 0.0) * count * (SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0)
+        masked = 0.0
+        if isinstance(op, affine.Store) and op.index and (op.memref, op.index) not in {*always_stored(loop.body)}:
+            masked = count * (self.machine.masked_store - 1)
+        return Units(all=moves, moves=moves, stores=masked)
 
     def _looked_up(self, loop: affine.For, trips: float) -> float:
         """How often an iteration is at a page that is not known at once, where all of them are at many pages."""

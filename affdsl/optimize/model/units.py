@@ -124,6 +124,9 @@ def cycles_computing(loop: Op, machine: Machine) -> float:
 def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None:
     """Of loads and stores."""
     match op:
+        case memref.Load() | memref.Store() if lanes > 1:  # one lane after the other
+            is_load = isinstance(op, memref.Load)
+            return Units(loads=lanes * is_load, stores=lanes * (not is_load), moves=lanes)
         case affine.Load() | memref.Load():
             return Units(loads=registers_of(at_once(op.result.type, lanes), machine))
         case affine.Store() | memref.Store():
@@ -193,8 +196,8 @@ def _arithmetic(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units:
         case math.Unary() | math.Binary() if op.kind not in _SIMPLE:
             cycles = FUNCTIONS.get(op.kind, machine.function)
             is_vector = isinstance(op.result.type, VectorType)
-            lanes = lanes_of(op.result.type) * bits_of(op.result.type) / 64
-            return Units(busy=cycles * lanes if is_vector else 2 * cycles)
+            of_64 = lanes_of(op.result.type) * bits_of(op.result.type) / 64
+            return Units(busy=cycles * of_64 if is_vector else 2 * cycles)
         case complex_.Binary():
             return Units(floats=COMPLEX.get(op.kind, COMPLEX_FUNCTION), moves=1.0)
         case complex_.Unary():
@@ -218,8 +221,7 @@ def _cast(old: Type, new: Type, machine: Machine) -> Units:
 
 def at_once(type: Type, lanes: int) -> Type:
     """The type of so many numbers at once; of what has lanes already, or counts, that itself."""
-    is_one = isinstance(type, FloatType | IntegerType) and lanes > 1
-    return VectorType((lanes,), type) if is_one else type
+    return VectorType((lanes,), type) if lanes > 1 and isinstance(type, FloatType | IntegerType) else type
 
 
 def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Units:
