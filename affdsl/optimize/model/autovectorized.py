@@ -14,7 +14,7 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.compiled import in_counters, step_of, stride_of, times_unrolled, variables
+from affdsl.optimize.model.compiled import in_counters, step_of, stride_of, variables
 from affdsl.optimize.model.sizes import bits_of, element_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError
 
@@ -24,7 +24,7 @@ Place: TypeAlias = "tuple[Value, tuple[Affine, ...]]"
 _SIMPLE = ("absf", "sqrt", "copysign")
 _UNSIGNED = ("fptoui", "uitofp")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
-_CALLS = (func.Call, scf.While, affine.Parallel)
+_CALLS = (func.Call, scf.While, affine.For, affine.Parallel)
 
 
 def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: Machine) -> int:
@@ -34,11 +34,13 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
         return 1
     known = variables(ops, of)
     before = known.difference(v for each in ops for v in each.defines())
-    if any(_stays_scalar(each, loop, of, before, machine) for each in ops) or _chosen_and_stored(ops):
+    if any(_stays_scalar(each, loop, of, before, machine) for each in ops) or _chosen_and_stored(ops, loop):
         return 1
     sums = sums_in_order(loop, of)
-    if not all(v in sums or _is_reduced(v, made) for v, made in zip(loop.carried, _yielded(loop, of), strict=False)):
-        return 1
+    uses = Counter(v for each in ops for v in each.reads())
+    for v, made in zip(loop.carried, _yielded(loop, of), strict=False):
+        if v not in sums and (uses[v] > 1 or not _is_reduced(v, made)):
+            return 1
     if _is_carried(loop, known - sums, of) or _is_scan(loop, known):
         return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
@@ -75,11 +77,18 @@ def _adds(made: Op | None, to: Value) -> bool:
     return (made.kind == "addf" and to in (made.left, made.right)) or (made.kind == "subf" and made.left is to)
 
 
-def _chosen_and_stored(ops: Sequence[Op]) -> bool:
-    """Whether elements that data chooses may be some that another iteration stores, or loads."""
+def _chosen_and_stored(ops: Sequence[Op], loop: affine.For) -> bool:
+    """Whether data decides which elements are stored that the loop loads, too, or whether they are before the load."""
+    always = {array for array, _ in always_stored(loop.body)}
     chosen = {each.memref for each in ops if isinstance(each, memref.Load | memref.Store)}
     stored = {each.memref for each in ops if isinstance(each, memref.Store | affine.Store)}
     again = {each.memref for each in ops if isinstance(each, memref.Load | affine.Load)}
+    seldom: set[Value] = set()
+    for each in ops:
+        if isinstance(each, affine.Store) and each.index and each.memref not in always:
+            seldom.add(each.memref)
+        elif isinstance(each, affine.Load) and each.memref in seldom:
+            return True
     return bool(chosen & stored & again)
 
 
@@ -114,8 +123,6 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
     match op:
         case math.Unary() | math.Binary():
             return op.kind not in _SIMPLE
-        case affine.For():
-            return not times_unrolled(op)
         case memref.Store():
             return not machine.target.has_masks or bits_of(op.value.type) < 32
         case affine.If() if not _moves_with(op, loop):
@@ -152,18 +159,16 @@ def _moves_with(op: affine.If, loop: affine.For) -> bool:
 
 def _is_carried(loop: affine.For, known: set[Value], of: Iterations) -> bool:
     """Whether an iteration uses what one before has left in a variable, and does more than combine integers with it."""
-    kept = known.intersection(op.memref for op in walk(loop) if isinstance(op, affine.Store))
+    ops = [*walk(loop)]
+    stored = {op.memref: of.maker(op.value) for op in ops if isinstance(op, affine.Store) and op.memref in known}
     written: set[Value] = set()
     for op in loop.body:
         written |= {op.memref} if isinstance(op, affine.Store) else set()
-        loads = [each for each in walk(op) if isinstance(each, affine.Load) and each.memref in kept - written]
-        if any(isinstance(each.result.type, FloatType) for each in loads):
-            return True
-        stores = [each for each in walk(loop) if isinstance(each, affine.Store)]
-        for each in loads:
-            made = [of.maker(store.value) for store in stores if store.memref is each.memref]
-            if any(isinstance(op, arith.Binary) and op.kind == "subi" and op.right is each.result for op in made):
-                return True
+        for each in walk(op):
+            if isinstance(each, affine.Load) and each.memref in stored.keys() - written:
+                users = [user for user in ops if each.result in user.reads()]
+                if users != [stored[each.memref]] or not _is_reduced(each.result, stored[each.memref]):
+                    return True
     return False
 
 
