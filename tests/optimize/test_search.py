@@ -9,7 +9,7 @@ import affdsl as af
 from affdsl.optimize.machine import usual
 from affdsl.optimize.model.schedules import cycles_of, standing_in
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.search import SLOWER, Candidate, first_that_pays
+from affdsl.optimize.search import Candidate, best_of
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import outer_loops
 from benchmarks.idioms import IDIOMS
@@ -80,9 +80,9 @@ def test_only_the_nest_that_would_be_slower_stays():
 def test_the_ratio_is_one_for_the_same_loops_and_less_for_better_ones():
     same = candidate(plain, lambda s: None)
     assert same.ratio == 0 or same.ratio == pytest.approx(1)
-    assert candidate(plain, lambda s: s.vectorize("i", 8)).ratio < SLOWER
+    assert candidate(plain, lambda s: s.vectorize("i", 8)).ratio < 1
     slow = candidate(colours, lambda s: s.vectorize("i", 32))
-    assert slow.ratio > SLOWER
+    assert slow.ratio > 1
     assert slow.is_slower
     assert str(slow).endswith("times as long as the loops as written")
 
@@ -124,12 +124,16 @@ def test_nothing_is_guessed_where_data_decide():
     assert str(unknown) == "steps: data decides how long"
 
 
-def test_the_first_that_is_not_slower_is_taken():
+def test_the_best_is_taken_and_a_later_one_where_it_is_clearly_better():
     slow = candidate(colours, lambda s: s.vectorize("i", 32))
-    quick = candidate(plain, lambda s: s.vectorize("i", 8))
-    assert first_that_pays([slow, quick, slow]) == (quick, [slow])
-    assert first_that_pays([slow]) == (None, [slow])
-    assert first_that_pays([]) == (None, [])
+    few, many = (candidate(plain, lambda s, lanes=lanes: s.vectorize("i", lanes)) for lanes in (2, 8))
+    again, unknown = candidate(plain, lambda s: s.vectorize("i", 8)), candidate(gather, lambda s: s.unroll("k", 2))
+    assert many.share < few.share
+    assert best_of([slow, many, few, slow]) == (many, [slow, few, slow] if few.is_slower else [slow, slow])
+    assert best_of([few, many, again])[0] is many, "one that is as good comes too late"
+    assert best_of([unknown, many])[0] is unknown, "nobody knows which is better"
+    assert best_of([slow]) == (None, [slow])
+    assert best_of([]) == (None, [])
 
 
 def test_few_terms_are_not_summed_in_more_lanes_than_there_are_terms():

@@ -127,8 +127,8 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
             return not machine.target.has_masks or bits_of(op.value.type) < 32
         case affine.If() if not _moves_with(op, loop):
             return False  # the loop is made twice
-        case affine.If() if any(isinstance(atom, FloorDiv) for c in op.condition for atom, _ in c.expr.terms):
-            return not all(map(_is_masked, op.condition))
+        case affine.If() if not all(map(_is_compared, op.condition)):
+            return True
         case affine.If() | scf.If():
             return _keeps_the_last(op, before)
         case arith.Binary() if op.kind in _QUOTIENTS:
@@ -139,9 +139,11 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
     return isinstance(op, _CALLS) or getattr(op, "kind", "") == "remf"
 
 
-def _is_masked(condition: Constraint) -> bool:
-    """Whether the remainders in a condition are those by powers of two."""
+def _is_compared(condition: Constraint) -> bool:
+    """Whether a condition on a counter is of a kind that vectors have: less or more, or remainders by powers of two."""
     divisors = [atom.divisor for atom, _ in condition.expr.terms if isinstance(atom, FloorDiv)]
+    if not divisors:
+        return not condition.equality
     return all(isinstance(each, int) and each & (each - 1) == 0 for each in divisors)
 
 
