@@ -53,18 +53,6 @@ def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
 
     None if its bounds are other than sums of them and numbers, or if nothing is asked.
     """
-    found = _trips(s, root)
-    return None if found is None else _at_least(found[0], count + 1 - found[1])
-
-
-def at_most(s: Schedule, root: str, count: int) -> Condition | None:
-    """That a loop runs `count` times at most, as `longer_than` says the opposite."""
-    found = _trips(s, root)
-    return None if found is None else _at_least(-found[0], found[1] - count)
-
-
-def _trips(s: Schedule, root: str) -> tuple[Index, int] | None:
-    """How often a loop runs: what is added up of sizes and loops around it, and a number. None as `longer_than`."""
     loop = loop_called(s, root)
     if loop is None or len(loop.lower) != 1 or len(loop.upper) != 1 or loop.step != 1:
         return None
@@ -75,7 +63,7 @@ def _trips(s: Schedule, root: str) -> tuple[Index, int] | None:
         if not name.isidentifier():
             return None
         total = symbols(name) * factor + total
-    return (total, trips.constant) if isinstance(total, Index) else None
+    return _at_least(total, count + 1 - trips.constant) if isinstance(total, Index) else None
 
 
 def _at_least(size: Index, least: int) -> Condition:

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from copy import copy
 from dataclasses import replace
 
-from affdsl.explained import Note, SourceLoop
+from affdsl.explained import Note
 from affdsl.frozen import Frozen
 from affdsl.garbage import uncollected
 from affdsl.ir.core import Op
@@ -21,7 +21,6 @@ from affdsl.optimize import recipes, rounding, versions
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
-from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import names_in
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
@@ -85,9 +84,6 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     s, said, left = _each_loop(s, joined, options)
     notes += said
     kept = versions.as_written(s, known)
-    for row in _outermost(s):
-        loops = (SourceLoop(row.names[0], row.location),)
-        notes += [Note(loops, done) for done in prefetching.take(s, row.names[0], options)]
     if options.threads > 1 and not joined.is_shared:
         notes += _in_parallel(s, kept | left.combining)
     for row in _outermost(s):

@@ -23,12 +23,11 @@ from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
 from affdsl.optimize.innermost import OfNest, first_that_fits
-from affdsl.optimize.memory import transposed_tables
 from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocked_sums, index_sets, pivots, polyhedral, time_tiles, transposes, whole_rows
-from affdsl.optimize.registers import full_unrolling, jammed_recurrences, jammed_time_steps, products_in_loops
+from affdsl.optimize.registers import full_unrolling, jamming, products_in_loops
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import (
@@ -151,12 +150,6 @@ def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Sched
     return made, [of(s, root, f"{names} inside of it as straight code"), *notes]
 
 
-def _with_table(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a copy of a table whose columns are rows, along which vectors run."""
-    made, said = transposed_tables.take(s, root, options)
-    return made, [of(s, root, said)]
-
-
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
@@ -216,13 +209,13 @@ def _inside(s: Schedule, roots: Sequence[str]) -> list[str]:
 def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
     """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
     nest = nest_called(s, name)
-    if nest is None or nest.has_vectors or not jammed_recurrences.may_be_jammed(s, nest, options):
+    if nest is None or nest.has_vectors or not jamming.may_be_jammed(s, nest, options):
         return s, [], ()
     with suppress(UnfitError):
         made, said = recurrences.take(s, nest, options)
         return made, [nest.note(said)], ()
     try:
-        made, loop = jammed_recurrences.take(s, nest, options)
+        made, loop = jamming.take_rows(s, nest, options)
     except UnfitError:
         return s, [], ()
     said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
@@ -234,7 +227,6 @@ FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "t
 
 FOR_LOOPS: Mapping[str, OfLoop] = {
     "sweeps": _with_sweeps,
-    "across": unless_small(_with_table),
     "rows": unless_small(_with_whole_rows),
     "straight": unless_small(_with_straight_code),
     "products": products_in_loops.take,
@@ -245,7 +237,6 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
 
 IN_WORDS: Mapping[str, str] = {
     "sweeps": "time steps, tile by tile",
-    "across": "a table whose columns are used, copied as rows",
     "rows": "short rows as a whole",
     "straight": "short loops as straight code",
     "products": "products of matrices",
@@ -263,7 +254,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,
-    "time steps side by side": jammed_time_steps.take,
+    "time steps side by side": jamming.take_time_steps,
     "a transposed copy in blocks": transposes.take,
     "the order that isl finds": polyhedral.take,
 }

@@ -9,12 +9,11 @@ from copy import copy
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Condition, Index, symbols
-from affdsl.optimize.nests import lanes_of, names_in, nests_in
+from affdsl.optimize.nests import lanes_of, names_in, nests_in, unfit_where_refused
 from affdsl.optimize.notes import Notes, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.schedule.loops import ScheduleError
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import Schedule
 
 OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
 """A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
@@ -98,10 +97,8 @@ def in_other(s: Schedule, loop: str, condition: Condition | None) -> list[str]:
     """
     if condition is None:
         raise UnfitError(f"no size says how often {loop} runs")
-    try:
+    with unfit_where_refused():
         s.specialize(loop, condition)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(str(error)) from None
     return [row.names[0] for row in s.made]
 
 

@@ -10,7 +10,7 @@ from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.fuse import overlapped_tiles
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.registers import jammed_recurrences, jammed_time_steps, matrix_products
+from affdsl.optimize.registers import jamming, matrix_products
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import scalar_expansion
 from affdsl.schedule.schedule import Schedule
@@ -49,7 +49,7 @@ def in_batches(x: af.f64[K, M, N], y: af.f64[K, M, N]):
 
 def test_recurrences_of_the_nearest_loop_around_are_jammed():
     s = Schedule(in_batches)
-    made, loop = jammed_recurrences.take(s, nests(s)[0], Options(AVX512))
+    made, loop = jamming.take_rows(s, nests(s)[0], Options(AVX512))
     assert loop == "i"
     x, wanted, found = np.random.default_rng(0).random((3, 2, 19, 7))
     in_batches(x, wanted)
@@ -75,11 +75,11 @@ def test_the_smallest_skew_that_allows_it(skew):
             A[i, j] = 0.25 * SWEEPS[skew](A, i, j)
 
     s = Schedule(sweep)
-    if skew > max(jammed_time_steps.SKEWS):
+    if skew > max(jamming.SKEWS):
         with pytest.raises(UnfitError, match="no skew makes it legal"):
-            jammed_time_steps.take(s, nests(s)[0], Options(AVX512))
+            jamming.take_time_steps(s, nests(s)[0], Options(AVX512))
         return
-    _, said = jammed_time_steps.take(s, nests(s)[0], Options(AVX512))
+    _, said = jamming.take_time_steps(s, nests(s)[0], Options(AVX512))
     assert ("behind" in said, f"each {skew} row" in said) == (skew > 0, skew > 0)
 
 

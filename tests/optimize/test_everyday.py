@@ -160,26 +160,6 @@ def test_a_search_runs_on_vectors_and_what_it_finds_is_updated_behind_it():
 
 
 @af.kernel
-def apart(a: af.f32[M, K], b: af.f32[N, K], out: af.f32[M, N]):
-    with af.for_(M) as i, af.for_(N) as j:
-        total = af.var(af.f32(0))
-        with af.for_(K) as k:
-            total += af.abs(a[i, k] - b[j, k])
-        out[i, j] = 1 / (1 + total)
-
-
-def test_sums_of_which_something_is_made_run_along_a_copy_whose_rows_are_columns():
-    fast = apart.optimize("avx2", threads=1)
-    assert (
-        "j runs on vectors of 8, along a copy whose rows are columns; 4 iterations of i and 2 vectors" in fast.explain()
-    )
-    rng = np.random.default_rng(4)
-    for m, n, k in ((0, 1, 1), (1, 1, 0), (4, 16, 3), (5, 19, 7)):
-        a, b = rng.normal(size=(m, k)).astype("f4"), rng.normal(size=(n, k)).astype("f4")
-        same_to_the_bit(apart, fast, (a, b, np.zeros((m, n), "f4")))
-
-
-@af.kernel
 def middle(x: af.u8[M, N], out: af.u8[M, N]):
     with af.for_(1, M - 1) as i, af.for_(1, N - 1) as j:
         rows = [af.max(x[i + p, j], x[i + p, j + 1]) for p in (-1, 0, 1)]

@@ -84,6 +84,21 @@ def with_a_row(A: af.f64[M + 1, N + 2], x: af.f64[M + 1]):
             A[i, j] = (A[i - 1, j] + A[i, j - 1]) * x[i]
 
 
+@af.kernel
+def knights(A: af.f32[M + 1, N + 3]):
+    with af.for_(1, M) as i, af.for_(2, N) as j:
+        A[i, j] = (A[i - 1, j + 2] + A[i, j - 2]) * 0.5
+
+
+@af.kernel
+def lengthy(A: af.f64[M, N]):
+    with af.for_(1, M) as i, af.for_(1, N) as j:
+        v = A[i - 1, j] + A[i, j - 1]
+        for _ in range(35):
+            v = v * 0.5 + 1.0
+        A[i, j] = v
+
+
 FOUND = {
     sheared: ("loops i and i + j, which may be tiled: j skewed by i; 4 iterations of i", 'skew("i", "j", 1)'),
     triangle: ("loops i and j, which may be tiled: 4 iterations of i run at once", 'unroll_jam("i", 4)'),
@@ -95,6 +110,8 @@ FOUND = {
     filtered: ("statements apart (loop i; loop i (parallel)): i runs on vectors of 4", 'distribute("i")'),
     with_a_row: ("statements apart (loop i (parallel); loops i and j, which may be tiled)", 'unroll_jam("i_2", 4)'),
     counted: ("loops i and j, which may be tiled: 4 iterations of i run at once", 'unroll_jam("i", 4)'),
+    knights: ("loops i and i * 2 + j, which may be tiled: j skewed by 2 * i; 4 iterations of i", 'skew("i", "j", 2)'),
+    lengthy: ("loops i and j, which may be tiled: 4 iterations of i run at once", 'unroll_jam("i", 4)'),
 }  # fmt: skip
 
 
@@ -161,12 +178,6 @@ def there_and_back(x: af.f64[N], steps: af.index):
 
 
 @af.kernel
-def knights(A: af.f32[M + 1, N + 3]):
-    with af.for_(1, M) as i, af.for_(2, N) as j:
-        A[i, j] = (A[i - 1, j + 2] + A[i, j - 2]) * 0.5
-
-
-@af.kernel
 def corner(A: af.f64[M, N + 6], x: af.f64[M]):
     with af.for_(1, M) as i:
         x[i] = A[i - 1, 5] * 0.5
@@ -211,15 +222,6 @@ def exponentials(A: af.f64[M, N]):
 
 
 @af.kernel
-def lengthy(A: af.f64[M, N]):
-    with af.for_(1, M) as i, af.for_(1, N) as j:
-        v = A[i - 1, j] + A[i, j - 1]
-        for _ in range(35):
-            v = v * 0.5 + 1.0
-        A[i, j] = v
-
-
-@af.kernel
 def many(A: af.f64[M, N], B: af.f64[7, N]):
     with af.for_(1, M) as i, af.for_(1, N) as j:
         A[i, j] = A[i - 1, j] + A[i, j - 1]
@@ -233,12 +235,10 @@ REFUSED = {
     there_and_back: "loop _t, and inside loop i, N + j; that is more than to run one loop some iterations late",
     cheap: "statements apart (loop i, and inside its statements in turn; loop i (parallel)); that is not expected",
     exponentials: "which may be tiled; its functions of the C library take longer than one iteration waits for another",
-    knights: "loops i and i * 2 + j, which may be tiled; iterations of j wait no longer than they compute",
     corner: "its statements in turn; statements stand beside the loops in i, which are not moved into them",
     uneven: "loops i, j, k and 0, m, which may be tiled; its statements are not all inside of all loops of i",
     diagonals: "which may be tiled; iterations of j wait for none before them",
     phases: "loop i (parallel)); apart none of them runs on vectors, or several iterations at once",
-    lengthy: "which may be tiled; an iteration computes so much that it waits for none before it",
     many: "isl's scheduler is not asked about 8 statements with",
 }
 

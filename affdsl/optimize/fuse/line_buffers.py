@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
+from functools import partial
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
-from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.memory import streaming_stores
+from affdsl.optimize.attempts import fuse_late
 from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, loop_called, names_in, nests, roots_of
 from affdsl.optimize.options import Options
@@ -49,19 +49,15 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     parallelism, locality, and recomputation in image processing pipelines", PLDI 2013; Bailey, "Unfavorable strides in
     cache memory systems", Scientific Programming 4 (1995).
     """
-    made = min(alike(s), alike(_with_operations_in_place(s)), key=_touched)
+    made = cheapest(s, partial(fused, until=rolls))
     main, *others = roots_of(made)
     if not is_row_by_row(made):
         raise UnfitError("its nests do not all go over rows")
     rows = [names_in(made, root)[1:] for root in (main, *others)]
     for root in others:
-        _run_late(made, main, root)
-    if has_large_cache(options.target) and list(map(len, rows)) == [2]:
-        with suppress(UnfitError):  # not where a stage runs late: harris 4.4 ms, 3.5 with one loop along a row
-            tried, count = copy(made), rows_at_once(made, main, options)
-            kept = _keep_rows(tried, count)
-            tried, done = past_the_caches(tried, main, rows[-1][-1:], count, options)
-            return rows_on_vectors(tried, options), f"its nests run as one, row by row; {', '.join([*kept, done])}"
+        if main not in roots_of(made):
+            raise UnfitError("a loop over rows runs once, and its body stands in its place")
+        fuse_late(made, main, root, MOST_ROWS)
     for inner in rows:
         along_one_row(made, inner, options)
     along_one_row(made, [inner[0] for inner in rows if inner], options)
@@ -74,20 +70,6 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     return rows_on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
 
 
-def past_the_caches(s: Schedule, outer: str, inner: Sequence[str], rows: int, options: Options) -> tuple[Schedule, str]:
-    """The schedule with the results of a last stage stored past the caches, some rows at once; and what was done.
-
-    Its only loop along a row, `inner`, begins where lines of them do. That pays where the caches behind the second one
-    are far away, and the nearest ones have room for rows. Raises UnfitError.
-    """
-    nest = next((nest for nest in nests(s) if [nest.name(nest.innermost)] == [*inner]), None)
-    if nest is None:
-        raise UnfitError("it has several loops along a row")
-    return streaming_stores.take(
-        s, nest, outer, inner[0], lanes_of(nest, options), inner_loops.ways(options), options, rows=rows
-    )
-
-
 def cheapest(s: Schedule, step: Callable[[Schedule], Schedule]) -> Schedule:
     """The schedule after a step, which touches fewer elements: as it is, or with operations done where they are read.
 
@@ -96,11 +78,11 @@ def cheapest(s: Schedule, step: Callable[[Schedule], Schedule]) -> Schedule:
     return min((step(s), step(_with_operations_in_place(s))), key=_touched)
 
 
-def alike(s: Schedule) -> Schedule:
-    """The schedule with nests over the same numbers as one, as `kernel.fuse()` has it before rows roll."""
+def fused(s: Schedule, until: Callable[[Step], bool] = lambda _: False) -> Schedule:
+    """The schedule with the steps that `kernel.fuse()` takes, up to the first one of a kind."""
     made = copy(s)
     with suppress(IllegalTransform, ScheduleError):
-        fusing_steps(made, until=rolls)
+        fusing_steps(made, until=until)
     return made
 
 
@@ -143,17 +125,6 @@ def is_row_by_row(s: Schedule) -> bool:
     return all(row.depth < 2 for row in s.loops()) and all(len(nest.band) + len(nest.around) == 2 for nest in nests(s))
 
 
-def _run_late(s: Schedule, first: str, second: str) -> None:
-    """Run a loop as a part of one before it, late by as little as is legal. Raises UnfitError."""
-    if first not in roots_of(s):
-        raise UnfitError("a loop over rows runs once, and its body stands in its place")
-    for shift in range(MOST_ROWS + 1):
-        with suppress(IllegalTransform, ScheduleError):  # a loop inside may run never, and be gone
-            s.fuse(first, second, shift=shift)
-            return
-    raise UnfitError(f"{second} would have to be late by more than {MOST_ROWS} rows")
-
-
 def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
     """Make one loop of loops along a row, each as late as what it reads of the one before is in the nearest cache.
 
@@ -164,14 +135,11 @@ def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
     lanes = options.target.lanes(32)
     first, *others = inner
     for second in others:
-        for shift in range(MOST_ROWS + 1):
-            with suppress(IllegalTransform, ScheduleError):  # a loop may run never, and be gone
-                copy(s).fuse(first, second, shift=shift)
-                late = shift + LATE * lanes
-                loop = loop_called(s, second)
-                begin = loop.lower[0] + late if loop is not None and len(loop.lower) == 1 else Affine()
-                s.fuse(first, second, shift=late + (-begin.constant % lanes if begin.is_constant else 0))
-                break
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
+            late = fuse_late(copy(s), first, second, MOST_ROWS) + LATE * lanes
+            loop = loop_called(s, second)
+            begin = loop.lower[0] + late if loop is not None and len(loop.lower) == 1 else Affine()
+            s.fuse(first, second, shift=late + (-begin.constant % lanes if begin.is_constant else 0))
 
 
 def rows_at_once(s: Schedule, main: str, options: Options) -> int:

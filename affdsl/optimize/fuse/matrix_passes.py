@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import copy
-from dataclasses import replace
 from itertools import pairwise
 
 from affdsl.explained import Note
-from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
@@ -21,34 +20,6 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 THREADS = 2
 """With how many threads one pass over a matrix still takes no longer than two that have threads of their own."""
-
-
-class Pass(FrozenValue):
-    """Two loops that go over a matrix, and else over nothing but vectors.
-
-    Attributes
-    ----------
-    note
-        The nest, of which nothing is said yet.
-    matrix
-        Its memref.
-    around
-        The loops around the two, outermost first.
-    row, column
-        What the loop is called that goes from row to row, and what the one along a row.
-    is_across
-        Whether it goes down the columns, as it is written.
-    is_read
-        Whether the matrix stays as it is.
-    """
-
-    note: Note
-    matrix: Value
-    around: tuple[Op, ...]
-    row: str
-    column: str
-    is_across: bool
-    is_read: bool
 
 
 def take(s: Schedule, options: Options) -> tuple[Schedule, list[Note]]:
@@ -80,24 +51,20 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, list[Note]]:
 
 def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, Note]]:
     """The schedules with two nests as one, and what became of them."""
-    passes = [found for nest in nests(s) if (found := _pass(nest)) is not None]
-    for first, second in pairwise(passes):
-        if first.matrix is not second.matrix or first.around != second.around:
+    found = [(nest, matrix) for nest in nests(s) if (matrix := _matrix(nest)) is not None]
+    for (first, matrix), (second, other) in pairwise(found):
+        around = _path(first)[:-2]
+        if other is not matrix or _path(second)[:-2] != around:
             continue
-        if first.around and not (first.is_read and second.is_read):
+        if around and any(a.kind == "write" and a.buffer.root is matrix for a in (*first.accesses, *second.accesses)):
             continue  # sweeps, which may be tiled in time
         made = copy(s)
-        try:
-            for each in (first, second):
-                if each.is_across:
-                    made.permute((each.row, each.column))
-            made.fuse(first.row, second.row)
-            made.fuse(first.column, second.column)
-        except (IllegalTransform, ScheduleError):
-            continue
-        if _has_vectors_to_come(made, first.column, options) and len(made.loops()) == len(s.loops()) - 2:
-            said = f"one nest with {second.note.place}, row by row over {first.matrix.hint}"
-            yield made, replace(first.note, done=said)
+        with suppress(IllegalTransform, ScheduleError):
+            row, column = _by_rows(made, first, matrix)
+            for one, two in zip((row, column), _by_rows(made, second, matrix), strict=True):
+                made.fuse(one, two)
+            if _has_vectors_to_come(made, column, options) and len(made.loops()) == len(s.loops()) - 2:
+                yield made, first.note(f"one nest with {second.place}, row by row over {matrix.hint}")
 
 
 def _has_vectors_to_come(s: Schedule, name: str, options: Options) -> bool:
@@ -106,26 +73,35 @@ def _has_vectors_to_come(s: Schedule, name: str, options: Options) -> bool:
     return nest is not None and (options.reassociate or not inner_loops.is_mixed(nest))
 
 
-def _pass(nest: Nest) -> Pass | None:
-    """A nest as two loops over a matrix; None where it is something else."""
-    path = (*nest.around, *nest.band)
-    if len(nest.band) > 2 or len(path) < 2:
+def _path(nest: Nest) -> tuple[Op, ...]:
+    """The loops of a nest and those around it, outermost first."""
+    return (*nest.around, *nest.band)
+
+
+def _matrix(nest: Nest) -> Value | None:
+    """The array over which the two inner loops of a nest go, if all else moves with one of them at most, as vectors do.
+
+    One of the loops runs along its rows.
+    """
+    loops = nest.loops[-2:]
+    inner = [op for op in loops[0].body if isinstance(op, affine.For)]
+    if not inner or inner != loops[1:] or len(nest.band) > 2 or [*_path(nest)[-2:]] != loops:
         return None
-    outer, inner = path[-2:]
-    if not isinstance(outer, affine.For) or not isinstance(inner, affine.For):
-        return None
-    if sum(isinstance(op, affine.For) for op in outer.body) > 1:
-        return None
-    steps = [(a, nest.stride(a, outer).motion, nest.stride(a, inner).motion) for a in nest.accesses]
-    moving = [(a, down, along) for a, down, along in steps if "invariant" not in (down, along)]
-    if len({a.buffer.root for a, _, _ in moving}) != 1:
-        return None
-    matrix = moving[0][0].buffer.root
-    if any(a.buffer.root is matrix for a, down, along in steps if "invariant" in (down, along)):
-        return None
-    is_across = all(down == "contiguous" for _, down, _ in moving) and len(nest.band) == 2
-    if not is_across and any(along != "contiguous" for _, _, along in moving):
-        return None
-    row, column = (inner, outer) if is_across else (outer, inner)
-    is_read = all(a.kind == "read" for a, _, _ in moving)
-    return Pass(nest.note(), matrix, path[:-2], nest.names[row.iv], nest.names[column.iv], is_across, is_read)
+    moving = [a for a in nest.accesses if not any(nest.is_still(a, loop) for loop in loops)]
+    roots, others = {a.buffer.root for a in moving}, {a.buffer.root for a in nest.accesses if a not in moving}
+    is_along = any(_runs_along(nest, loop, root) for loop in loops for root in roots)
+    return next(iter(roots)) if len(roots) == 1 and roots.isdisjoint(others) and is_along else None
+
+
+def _runs_along(nest: Nest, loop: affine.For, matrix: Value) -> bool:
+    """Whether a loop goes from one element of a row to the next."""
+    return all(nest.stride(a, loop).motion == "contiguous" for a in nest.accesses if a.buffer.root is matrix)
+
+
+def _by_rows(s: Schedule, nest: Nest, matrix: Value) -> tuple[str, str]:
+    """What the loops over rows and along each are called, in this order after a step; the schedule given is changed."""
+    outer, inner = map(nest.name, nest.loops[-2:])
+    if _runs_along(nest, nest.innermost, matrix):
+        return outer, inner
+    s.permute((inner, outer))
+    return inner, outer

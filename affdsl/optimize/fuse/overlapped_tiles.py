@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
+from functools import partial
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from affdsl.optimize.footprint import has_large_cache
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.fuse.line_buffers import (
     along_one_row,
     cheapest,
+    fused,
     is_row_by_row,
     made_for,
-    past_the_caches,
     rows_at_once,
     rows_on_vectors,
     set_apart,
 )
-from affdsl.optimize.nests import names_in, roots_of
+from affdsl.optimize.nests import names_in, roots_of, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.passes.legality.proposals import Step
-from affdsl.schedule.fusing import fusing_steps
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -47,13 +45,13 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     """
     if sum(isinstance(op, affine.If) for op in walk(s.function)) > MOST_CONDITIONS:
         raise UnfitError(f"its nests hold more than {MOST_CONDITIONS} conditions")
-    made = cheapest(s, _inlined)
+    made = cheapest(s, partial(fused, until=lambda step: step.verb != "inline"))
     arrays = made_for(made)
     if not is_row_by_row(made) or not arrays:
         raise UnfitError("its nests do not all go over rows")
     last = roots_of(made)[-1]
     before = {row.names[0] for row in made.loops()}
-    try:
+    with unfit_where_refused():
         made.strip_mine(last, options.choices.band_rows)
         band = next((name for name in roots_of(made) if name not in before), None)
         if band is None:
@@ -67,37 +65,11 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         for array in arrays:
             set_apart(made, array)
             made.privatize(array, band)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(str(error).splitlines()[0]) from None
     what = f"each of which computes what it reads of {', '.join(arrays)}"
     said = f"it runs in bands of {options.choices.band_rows} rows, {what}" + f", {rows} rows at once" * (rows > 1)
-    *stages, last = _stages(made, band)
-    if has_large_cache(options.target):
-        with suppress(UnfitError):
-            made, done = past_the_caches(made, last, names_in(made, last)[1:], rows, options)
-            return rows_on_vectors(_at_once(made, stages, rows), options), f"{said}; {done}"
-    return rows_on_vectors(_at_once(made, [*stages, last], rows), options), said
-
-
-def _at_once(s: Schedule, stages: Sequence[str], rows: int) -> Schedule:
-    """The schedule with some rows of each stage at once."""
-    made = copy(s)
-    for name in stages if rows > 1 else ():
-        with suppress(IllegalTransform, ScheduleError):
-            made.unroll_jam(name, rows)
-    return made
-
-
-def _inlined(s: Schedule) -> Schedule:
-    """The schedule with what `kernel.fuse()` computes where it is read."""
-    made = copy(s)
-    with suppress(IllegalTransform, ScheduleError):
-        fusing_steps(made, until=_is_other)
-    return made
-
-
-def _is_other(step: Step) -> bool:
-    return step.verb != "inline"
+    if rows > 1:
+        where_legal(lambda stage: made.unroll_jam(stage, rows), _stages(made, band))
+    return rows_on_vectors(made, options), said
 
 
 def _stages(s: Schedule, band: str) -> list[str]:

@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note
+from affdsl.optimize.attempts import bring_innermost, names_made
 from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, roots_of, unfit_where_refused
 from affdsl.optimize.notes import of, only_for
 from affdsl.optimize.options import Options
@@ -53,7 +54,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str, Note]:
         large = on_average(made, names_in(made, main), LEAST)
         small, *_ = in_other(made, main, large)
         made.strip_mine(main, ROWS)
-        strip = str(dict(made.steps[-1].call.options)["name"])
+        (strip,) = names_made(made)
         distribution.in_memory(made, names_in(made, strip)[1:])
         distribution.distribute(made, names_in(made, strip)[1:])
         copy(made).parallel(strip)
@@ -108,9 +109,7 @@ def _product(s: Schedule, nest: Nest, strip: str, options: Options) -> Schedule:
         raise UnfitError("a register has no two of its numbers")
     made = copy(s)
     rows, many = register_tile(options.choices, options.target, contract=options.contract)
-    i, j, k = map(nest.name, (found.i, found.j, found.k))
-    if (i, j, k) != tuple(map(nest.name, nest.band)):
-        made.permute((i, j, k))
+    i, j, k = bring_innermost(made, nest, found.i, found.j, found.k)
     for columns, loop, panel in ((True, strip, many * lanes), (False, i, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             packed(made, buffer, loop, axis, panel, lanes)

@@ -8,12 +8,11 @@ from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.optimize.fuse import line_buffers, overlapped_tiles
-from affdsl.optimize.fuse.line_buffers import made_for, rolls
+from affdsl.optimize.fuse.line_buffers import fused, made_for, rolls
 from affdsl.optimize.nests import Nest, nests, roots_of, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector.inner_loops import is_sum
-from affdsl.schedule.fusing import fusing_steps
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -47,7 +46,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         return inlined, f"elements of {', '.join(arrays)} are computed where they are read"
     with suppress(UnfitError):
         return line_buffers.take(s, options) if options.threads == 1 else overlapped_tiles.take(s, options)
-    made = _rolled(s) if options.threads == 1 else _side_by_side(s)
+    made = fused(s) if options.threads == 1 else _side_by_side(s)
     if len(made.steps) == len(s.steps):
         raise UnfitError("no two nests of it run as one")
     steps = [step.call.verb for step in made.steps[len(s.steps) :]]
@@ -73,19 +72,9 @@ def _loads(nest: Nest) -> int:
     return len(Counter((op.memref, op.index) for op in nest.innermost.body if isinstance(op, affine.Load)))
 
 
-def _rolled(s: Schedule) -> Schedule:
-    """The schedule with the steps that `kernel.fuse()` takes."""
-    made = copy(s)
-    with suppress(IllegalTransform, ScheduleError):
-        fusing_steps(made)
-    return made
-
-
 def _side_by_side(s: Schedule) -> Schedule:
     """The schedule with nests over the same rows as one, each row with its own of what lies between them."""
-    made = copy(s)
-    with suppress(IllegalTransform, ScheduleError):
-        fusing_steps(made, until=rolls)
+    made = fused(s, until=rolls)
     for root in roots_of(made):
         for array in made_for(made):
             tried = copy(made)

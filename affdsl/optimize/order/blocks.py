@@ -13,15 +13,16 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
+from affdsl.optimize.attempts import bring_innermost, names_made
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in
+from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, unfit_where_refused
 from affdsl.optimize.options import Options
+from affdsl.optimize.order.distribution import distribute
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
 from affdsl.passes.analysis.trip_count import trip_counts
-from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 
@@ -62,14 +63,9 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
     if not found.is_triangular:
         raise UnfitError("its sums are all of the same length")
     rows, others = (found.i, found.j) if matrix_products.is_tied(found.i, found.k) else (found.j, found.i)
-    batch = [loop for loop in nest.band if loop not in (found.i, found.j, found.k)]
-    order = tuple(map(nest.name, (*batch, rows, others, found.k)))
     made = copy(s)
-    if order != tuple(map(nest.name, nest.band)):
-        try:
-            made.permute(order)
-        except (IllegalTransform, ScheduleError) as error:
-            raise UnfitError(str(error)) from None
+    with unfit_where_refused():
+        bring_innermost(made, nest, rows, others, found.k)
     made, strip = in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices)
     shares: list[Note] = []
     if sharing.may_be_shared(nest, options):
@@ -112,19 +108,15 @@ def in_blocks(
     """
     if any(isinstance(op, memref.Load | memref.Store) for op in walk(s.function)):
         raise UnfitError("data says what it accesses")
-    try:
+    with unfit_where_refused():
         s.strip_mine(root, size)
-        strip = str(dict(s.steps[-1].call.options)["name"])
+        (strip,) = names_made(s)
         if not {root, strip} <= {*_loops(s)}:
             raise UnfitError(f"{root} is no loop of known bounds that is longer than a block")
         for outer in reversed(around):
             s.interchange(outer, strip)
         _cut(s, root, strip, size)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(str(error)) from None
-    for name in reversed(names_in(s, strip)[1:]):
-        with suppress(IllegalTransform, ScheduleError):
-            s.distribute(name)
+    distribute(s, names_in(s, strip)[1:])
     for path in list(_long(s, strip)):
         made = copy(s)
         with suppress(UnfitError):

@@ -7,16 +7,13 @@ from contextlib import suppress
 from copy import copy
 from itertools import permutations
 
-from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import affine_exprs, walk
-from affdsl.ir.types import FloatType
+from affdsl.optimize.attempts import fuse_late, where_legal
 from affdsl.optimize.machine import Machine, usual
-from affdsl.optimize.model.chains import cycles_waiting
 from affdsl.optimize.model.schedules import cycles
-from affdsl.optimize.model.units import cycles_computing
 from affdsl.optimize.nests import (
     Nest,
     is_library_call,
@@ -29,7 +26,8 @@ from affdsl.optimize.nests import (
     require_loop,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.registers import jammed_time_steps
+from affdsl.optimize.order.distribution import distribute
+from affdsl.optimize.registers import jamming
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, recurrences
 from affdsl.passes.analysis.dependence import Dependences
@@ -44,12 +42,10 @@ TILE = (32, 128)
 
 Others do so little in a tile that two threads would wait for each other longer than for their own recurrences.
 """
-LONGER = 2
-"""So many times longer than it computes has an iteration to wait for the one before, so that others run meanwhile."""
-NO_SLOWER, CLEARLY = 0.98, 1.15
-"""So many times faster has an order to be by the model of all loops: where iterations wait so long, and elsewhere."""
-MOST_COMPUTED = 64
-"""How many operations an iteration has that runs beside others: a chain that is longer has no registers for others."""
+LATEST = 8
+"""How many iterations one loop runs behind the one before it at most."""
+CLEARLY = 1.15
+"""So many times faster has an order to be by the model of all loops."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -89,8 +85,7 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
                 "data decides which way an iteration goes, which is foreseen wrongly more often for several"
             )
         made, said = _apart(s, root, options) if isinstance(found, Parts) else _ordered(made, root, found, options)
-        waits = isinstance(found, Band) and _has_floats(require_loop(s, root))
-        if _gain(made, s, usual(options.target)) < (NO_SLOWER if waits else CLEARLY):
+        if _gain(made, s, usual(options.target)) < CLEARLY:
             raise UnfitError("that is not expected to be faster")
     except (UnfitError, IllegalTransform, ScheduleError) as error:
         why = str(error) if isinstance(error, UnfitError) else in_one_line(error)
@@ -119,7 +114,7 @@ def _words(s: Schedule, found: Band | Parts) -> str:
 
 def _ordered(s: Schedule, root: str, band: Band, options: Options) -> tuple[Schedule, str]:
     """The schedule with a loop in the order of a band; the one given is changed. Raises UnfitError, and as steps do."""
-    said = _made_one(s, root, band)
+    said = _made_one(s, root)
     if said:
         again = _asked(s, root)
         if isinstance(again, Parts):
@@ -133,13 +128,8 @@ def _ordered(s: Schedule, root: str, band: Band, options: Options) -> tuple[Sche
 def _prepared(s: Schedule, root: str) -> Schedule:
     """The schedule with loops in steps of 1, and with what only an inner one uses in it; the one given is changed."""
     names = names_in(s, root)
-    for name in names:
-        if require_loop(s, name).step != 1:
-            with suppress(IllegalTransform, ScheduleError):
-                s.normalize(name)
-    for name in names[1:]:
-        with suppress(IllegalTransform, ScheduleError):
-            s.sink(name)
+    where_legal(s.normalize, [name for name in names if require_loop(s, name).step != 1])
+    where_legal(s.sink, names[1:])
     return s
 
 
@@ -163,10 +153,10 @@ def _nest(s: Schedule, root: str) -> Nest:
 # Loops beside each other ----------------------------------------------------------------------------------------------
 
 
-def _made_one(s: Schedule, root: str, band: Band) -> list[str]:
+def _made_one(s: Schedule, root: str) -> list[str]:
     """Make the loops that stand beside each other in a loop one, and say so; the schedule given is changed.
 
-    Raises UnfitError where isl asks for something else, and as steps do.
+    Raises UnfitError where other statements stand there, too, or none may run a little later.
     """
     loop = require_loop(s, root)
     loops = [op for op in loop.body if isinstance(op, affine.For)]
@@ -175,30 +165,11 @@ def _made_one(s: Schedule, root: str, band: Band) -> list[str]:
     names = {row.iv: row.names[0] for row in s.loops()}
     said: list[str] = []
     for other in loops[1:]:
-        pairs = [*zip(perfect_band(loops[0]), perfect_band(other), strict=False)]
-        shifts = [_shift(band, one, two) for one, two in pairs]
-        for (one, two), shift in zip(pairs, shifts, strict=True):
-            s.fuse(names[one.iv], names[two.iv], shift=shift, guarded=True)
+        pairs = zip(perfect_band(loops[0]), perfect_band(other), strict=False)
+        shifts = [fuse_late(s, names[one.iv], names[two.iv], LATEST, guarded=True) for one, two in pairs]
         late = f", {' and '.join(map(str, shifts))} iterations later" if any(shifts) else ""
         said.append(f"{names[other.iv]} runs with {names[loops[0].iv]}{late}")
     return said
-
-
-def _shift(band: Band, first: affine.For, second: affine.For) -> int:
-    """How many iterations later the second of two loops runs. Raises UnfitError where that is no number."""
-    times = [
-        next((time for time in row.times.items() if loop.iv in time[0].ivs and loop.iv in time[1].values()), None)
-        for loop in (first, second)
-        for row in band.rows
-    ]
-    half = len(band.rows)
-    for one, two in zip(times[:half], times[half:], strict=True):
-        if one is not None and two is not None:
-            apart = two[1].substitute({second.iv: first.iv}) - one[1]
-            if not apart.is_constant:
-                break
-            return apart.constant
-    raise UnfitError("that is more than to run one loop some iterations late")
 
 
 # Loops inside of each other -------------------------------------------------------------------------------------------
@@ -256,8 +227,6 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if any(map(is_library_call, walk(nest.innermost))):
         raise UnfitError("its functions of the C library take longer than one iteration waits for another")
-    if sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) > MOST_COMPUTED:
-        raise UnfitError("an iteration computes so much that it waits for none before it")
     inner = min(reversed(nest.band), key=lambda each: inner_loops.cost(nest, each, options))
     made, said = copy(s), ""
     if inner is not nest.innermost:
@@ -267,28 +236,18 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             nest, said = _nest(made, names[0]), f"{nest.name(inner)} runs innermost; "
     if not is_recurrence(nest, nest.innermost):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait for none before them")
-    machine = usual(options.target)
-    waiting, computing = cycles_waiting(nest.innermost, machine), cycles_computing(nest.innermost, machine)
-    if _has_floats(nest.innermost) and waiting < LONGER * computing:
-        raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait no longer than they compute")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
     if options.threads > 1 and not nest.around and recurrences.divides(nest.innermost):
         with suppress(UnfitError, IllegalTransform, ScheduleError):
             first, second = map(nest.name, nest.band[:2])
-            tiled = jammed_time_steps.in_tiles(made, (first, second), TILE, steps)
+            tiled = jamming.in_tiles(made, (first, second), TILE, steps)
             return tiled, (
                 f"{said}tiles that do not wait for each other run on threads, and in them {steps} iterations of "
                 f"{first} run at once"
             )
     made.unroll_jam(outer, steps)
-    with suppress(IllegalTransform, ScheduleError):
-        made.scalar_replace(nest.name(nest.innermost))
+    where_legal(made.scalar_replace, [nest.name(nest.innermost)])
     return made, f"{said}{steps} iterations of {outer} run at once"
-
-
-def _has_floats(loop: affine.For) -> bool:
-    """Whether a loop stores floats, of which one waits for another."""
-    return any(isinstance(op, affine.Store) and isinstance(op.value.type, FloatType) for op in walk(loop))
 
 
 def _gain(s: Schedule, before: Schedule, machine: Machine) -> float:
@@ -309,9 +268,7 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     """
     made = copy(s)
     others = {row.names[0] for row in s.loops()}.difference(names_in(s, root))
-    for name in reversed(names_in(s, root)):
-        with suppress(IllegalTransform, ScheduleError):
-            made.distribute(name)
+    distribute(made, names_in(s, root))
     said: list[str] = []
     for name in [nest.name(nest.innermost) for nest in nests(made)]:
         found = nest_called(made, name)

@@ -9,10 +9,12 @@ from typing import Literal
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
+from affdsl.optimize.attempts import names_made
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, nests_in, perfect_band, require_loop
 from affdsl.optimize.options import Options
+from affdsl.optimize.registers.jamming import wavefront
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
 from affdsl.schedule.loops import ScheduleError
@@ -197,12 +199,9 @@ def _tiled(s: Schedule, root: str, inner: list[str], sizes: tuple[int, ...], *, 
 
 def _wavefront(s: Schedule) -> Schedule:
     """The schedule with tiles of its last step at once that do not wait for each other; as it was if none may be."""
-    tiles = dict(s.steps[-1].call.options)["names"]
-    assert isinstance(tiles, tuple)
-    time, space, *_ = tiles
-    made = copy(s)
+    time, space, *_ = names_made(s)
     with suppress(IllegalTransform, ScheduleError):
-        return made.skew(time, space, 1).interchange(time, space).parallel(time)
+        return wavefront(copy(s), time, space)
     return s
 
 

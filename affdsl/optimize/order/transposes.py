@@ -7,6 +7,7 @@ from itertools import permutations
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import ComplexType, FloatType, IntegerType
+from affdsl.optimize.attempts import bring_innermost, names_made
 from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
@@ -47,16 +48,11 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     size = LINE // max(map(_bytes, (*stored, *loaded)))
     if size < LEAST:
         raise UnfitError
-    names, pair = [*map(nest.name, nest.band)], (nest.name(outer), nest.name(inner))
-    order = (*(name for name in names if name not in pair), *pair)
     made = copy(s)
     with unfit_where_refused():
-        if list(order) != names:
-            made.permute(order)
-        made.tile(pair, (size, size), separate=True)
-        tiles = dict(made.steps[-1].call.options)["names"]
-        assert isinstance(tiles, tuple)
-        made.permute(tiles[::-1])  # the next block is along what is loaded
+        pair = bring_innermost(made, nest, outer, inner)
+        made.tile(tuple(pair), (size, size), separate=True)
+        made.permute(names_made(made)[::-1])  # the next block is along what is loaded
     return made, f"in blocks of {size} x {size}, so that lines along both loops are used as a whole"
 
 

@@ -9,10 +9,9 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import holders, walk
-from affdsl.optimize.nests import counts_inside, loop_called, names_in
+from affdsl.optimize.nests import counts_inside, loop_called, names_in, unfit_where_refused
 from affdsl.optimize.unfit import UnfitError
-from affdsl.schedule.loops import ScheduleError
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import Schedule
 
 _COUNTED = (Lanewise, affine.Access, memref.Load, memref.Store)
 MOST_ITERATIONS = 8
@@ -33,10 +32,8 @@ def take(s: Schedule, root: str) -> tuple[Schedule, str]:
     made, unrolled = copy(s), list[str]()
     known = names_in(s, root)
     while (name := _next(made, root)) is not None:
-        try:
+        with unfit_where_refused():
             made.unroll(name)
-        except (IllegalTransform, ScheduleError) as error:
-            raise UnfitError(str(error)) from None
         unrolled += [name] if name in known else []
     loop = loop_called(made, root)
     left = sum(isinstance(op, _COUNTED) for op in walk(loop)) if loop is not None else 0

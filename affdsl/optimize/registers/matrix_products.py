@@ -12,6 +12,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
+from affdsl.optimize.attempts import AllOrNone, bring_innermost, names_made
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.footprint import LARGE, has_large_cache
 from affdsl.optimize.machine import PAGE, USUAL_CACHES
@@ -59,21 +60,15 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     registers, tile = sizes_of(found, options)
     narrow = small_products.is_narrow((found.i, found.j, found.k), registers.lanes)
     if narrow or is_tiny(found, options):
-        loops = nest.name(found.i), nest.name(found.j), nest.name(found.k)
-        order = (*(nest.name(loop) for loop in nest.band if nest.name(loop) not in loops), *loops)
-        if order != tuple(map(nest.name, nest.band)):
-            s.permute(order)
+        i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
         if narrow:
-            return small_products.in_rows(s, loops, found.j, options, registers.lanes)
+            return small_products.in_rows(s, (i, j, k), found.j, options, registers.lanes)
         vectors = small_products.vectors_in(found.j, registers.vectors, registers.lanes)
-        return small_products.in_registers(s, loops, registers.rows, vectors, registers.lanes)
+        return small_products.in_registers(s, (i, j, k), registers.rows, vectors, registers.lanes)
     small = small_products.with_small(s, nest, (found.i, found.j, found.k), bits_of(found.store), options)
     nest, found = with_factors(s, nest, found)
-    i, j, k = map(nest.name, (found.i, found.j, found.k))
+    i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
-    order = (*batch, i, j, k)
-    if order != tuple(map(nest.name, nest.band)):
-        s.permute(order)
     if sharing.batch(s, nest, batch, options):
         said = f"{in_tiles(s, nest, found, (i, j, k), tile, None, registers, options)[0]}; threads share its batch"
     else:
@@ -164,7 +159,7 @@ def in_tiles(
     nest: Nest,
     found: Product,
     loops: tuple[str, str, str],
-    sizes: Sequence[int],
+    sizes: sharing.Tile,
     cut: sharing.Cut,
     registers: Registers,
     options: Options,
@@ -176,22 +171,20 @@ def in_tiles(
     Parameters
     ----------
     nest, found
-        The product, which tells what arrays it reads and how: of this schedule, or of one with the same arrays.
+        The product, which tells what arrays it reads and how.
     loops
         What its loops over rows, columns and terms are called in this schedule.
     sizes
-        How many rows, columns and terms a tile has; if two, a tile has all terms.
+        How many rows, columns and terms a tile has.
     """
     rows, vectors, lanes, width = registers.rows, registers.vectors, registers.lanes, registers.columns
     i, j, k = loops
-    s.tile(loops[: len(sizes)], sizes, grid=found.starts_late)
-    tiles = dict(s.steps[-1].call.options)["names"]
-    assert isinstance(tiles, tuple)
-    i_tile, j_tile, *k_tile = tiles
+    s.tile(loops, sizes, grid=found.starts_late)
+    i_tile, j_tile, k_tile = names_made(s)
     left = {row.names[0] for row in s.loops()}  # a tile as large as its loop runs once, and has no loop
     if left.isdisjoint((i, i_tile)):
         raise UnfitError("it never runs with sizes that are large enough")
-    tiles = (*k_tile, i_tile, j_tile) if cut == "columns" else (*k_tile, j_tile, i_tile)
+    tiles = (k_tile, i_tile, j_tile) if cut == "columns" else (k_tile, j_tile, i_tile)
     order = tuple(name for name in tiles if name in left)
     if len(order) > 1:
         s.permute(order)
@@ -249,21 +242,13 @@ def packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int, lanes:
     if axis == buffer.rank - 1 and width % lanes == 0:
         with suppress(IllegalTransform, ScheduleError):
             s.vectorize(whole, lanes)
-    with suppress(IllegalTransform, ScheduleError):
+    with AllOrNone(s):
         if axis == buffer.rank - 1:  # the same place of many panels may be one place of the nearest cache
             s.strip_mine(outermost, AT_ONCE)
-            _brought_out(s, around, outermost)
+            s.permute((around, outermost))
         else:
             s.unswitch(around)
     return next(row.names[0] for row in s.loops() if row.iv not in before)
-
-
-def _brought_out(s: Schedule, inner: str, outer: str) -> None:
-    """Swap two loops, or undo the step before this."""
-    try:
-        s.permute((inner, outer))
-    except IllegalTransform:
-        s.undo()
 
 
 class Product(Frozen):

@@ -8,6 +8,7 @@ from copy import copy
 from functools import partial
 from itertools import combinations
 
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.footprint import longer_than
 from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import names_in, nests
@@ -15,12 +16,11 @@ from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocks
 from affdsl.optimize.order.distribution import distribute, in_memory
-from affdsl.optimize.registers import matrix_products, product_epilogues
+from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.threads.sharing import threads_around
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops, outer_loops
 from affdsl.optimize.versions import in_other, unless_small
-from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 SECOND_BLOCK = 4
@@ -76,12 +76,6 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     apart, inside = copy(s), _three_deep(s, root)
     in_memory(apart, inside)
     notes: Notes = []
-    with suppress(UnfitError):
-        made, other, how = product_epilogues.take(apart, root, options)
-        notes.append(of(s, inside, how))
-        if not other:
-            return made, notes
-        apart, root, inside = made, other, names_in(made, other)
     others = {row.iv for row in apart.loops() if row.names[0] not in inside}
     apart = _distributed(apart, inside, options)
     on_threads = ""
@@ -141,8 +135,6 @@ def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     with suppress(UnfitError):
         in_other(apart, root, sizes)
         large = sizes
-    for name in reversed(inside):
-        with suppress(IllegalTransform, ScheduleError):
-            apart.demote(name)
+    where_legal(apart.demote, reversed(inside))
     made, notes = blocks.take(apart, root, options)
     return made, only_for(large, notes)

@@ -10,6 +10,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
+from affdsl.optimize.attempts import AllOrNone
 from affdsl.optimize.machine import USUAL_CACHES
 from affdsl.optimize.nests import Nest, is_lane_by_lane, nests
 from affdsl.optimize.notes import sizes_in
@@ -82,9 +83,9 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
     around = {iv for op in nest.around for iv in op.binds()}
     if any(v in around for loop in nest.band for bound in (*loop.lower, *loop.upper) for v in bound.values()):
         return Small()  # it is a part of a large one
-    before, lanes = len(s.steps), options.target.lanes(bits)
+    lanes = options.target.lanes(bits)
     band, (i, j, k) = tuple(map(nest.name, nest.band)), map(nest.name, loops)
-    try:
+    with AllOrNone(s):
         least = ALONG_ROWS if nest.innermost is loops[1] else SMALL
         sizes = _at_least(s, (i, j, k), tuple(map(max, LARGE, least)))
         other = dict(zip(band, in_other(s, band[0], sizes), strict=True))
@@ -97,9 +98,6 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         if is_lane_by_lane(s, other[j]):
             raise UnfitError
         return Small(sizes, f"without copies, on vectors of {other[j]}, {ROWS} rows at once", named)
-    except (UnfitError, IllegalTransform, ScheduleError):
-        while len(s.steps) > before:
-            s.undo()
     sizes = on_average(s, (i, j, k), LEAST_PACKED * lanes)
     with suppress(UnfitError):
         in_other(s, band[0], sizes)

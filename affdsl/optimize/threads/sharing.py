@@ -9,6 +9,7 @@ from typing import Literal
 
 from affdsl.ir.dialects import affine
 from affdsl.lang.indices import Condition
+from affdsl.optimize.attempts import AllOrNone, names_made
 from affdsl.optimize.nests import Nest, counts_inside, loop_called, names_in, nests, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
@@ -80,7 +81,7 @@ def threads_around(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     with unfit_where_refused():
         for name in _used_anew(found, loop):
             made.copy(name, root)
-            made.expand(str(dict(made.steps[-1].call.options)["name"]), root)
+            made.expand(names_made(made)[0], root)
             copied.append(name)
         made.parallel(root)
     own = f"; each iteration has its own {' and '.join(copied)}" if copied else ""
@@ -153,13 +154,9 @@ def rows_of_block(s: Schedule, path: Sequence[str], size: int, threads: int) -> 
     """
     if threads < 2 or len(path) < 2:
         return
-    steps = len(s.steps)
-    try:
+    with AllOrNone(s):
         s.strip_mine(path[0], _whole(-(-size // threads), ROWS))
-        s.parallel(str(dict(s.steps[-1].call.options)["name"]))
-    except (IllegalTransform, ScheduleError):
-        while len(s.steps) > steps:
-            s.undo()
+        s.parallel(*names_made(s))
 
 
 def inside_of(s: Schedule, root: str) -> list[str]:
@@ -195,19 +192,16 @@ def in_chunks(s: Schedule, nest: Nest, options: Options) -> Nest:
 
 def _shared(s: Schedule, nest: Nest, loop: affine.For) -> bool:
     """Whether threads share chunks of a loop, which run outermost, after steps for that; else there are none."""
-    names, steps = [*map(nest.name, nest.band)], len(s.steps)
+    names = [*map(nest.name, nest.band)]
     is_along = any(nest.stride(access, loop).motion == "contiguous" for access in nest.accesses)
-    try:
+    with AllOrNone(s):
         s.strip_mine(nest.name(loop), COLUMNS if is_along else ROWS)
-        chunk = str(dict(s.steps[-1].call.options)["name"])
+        (chunk,) = names_made(s)
         if loop is not nest.band[0]:
             s.permute((chunk, *names[: names.index(nest.name(loop))]))
         s.parallel(chunk)
-    except (IllegalTransform, ScheduleError):
-        while len(s.steps) > steps:
-            s.undo()
-        return False
-    return True
+        return True
+    return False
 
 
 def unless_outermost(s: Schedule, nest: Nest, innermost: affine.For, options: Options) -> Nest:

@@ -1,0 +1,66 @@
+"""Steps that a strategy takes where they are legal, and does without elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from affdsl.ir.dialects import affine
+from affdsl.optimize.nests import Nest
+from affdsl.optimize.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+
+def where_legal(step: Callable[[str], object], names: Iterable[str]) -> None:
+    """Take a step for each of some loops or arrays, by name, for which it is legal."""
+    for name in names:
+        with suppress(IllegalTransform, ScheduleError):
+            step(name)
+
+
+class AllOrNone:
+    """A block whose steps are all taken back where one of them is refused, or does not fit; what follows it goes on."""
+
+    def __init__(self, s: Schedule) -> None:
+        self._s, self._before = s, len(s.steps)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        is_refused = kind is not None and issubclass(kind, (UnfitError, IllegalTransform, ScheduleError))
+        while is_refused and len(self._s.steps) > self._before:
+            self._s.undo()
+        return is_refused
+
+
+def names_made(s: Schedule) -> tuple[str, ...]:
+    """What the last step calls the loops over tiles that it was to make, or an array, also those that are gone."""
+    options = dict(s.steps[-1].call.options)
+    names = options.get("names", options.get("name"))
+    return tuple(map(str, names)) if isinstance(names, tuple) else (str(names),)
+
+
+def fuse_late(s: Schedule, first: str, second: str, most: int, *, guarded: bool = False) -> int:
+    """Run a loop as a part of one before it, as few iterations late as is legal, and say how many.
+
+    The schedule given is changed. Raises UnfitError where that would be more than `most`.
+    """
+    for shift in range(most + 1):
+        with suppress(IllegalTransform, ScheduleError):  # a loop inside may run never, and be gone
+            s.fuse(first, second, shift=shift, guarded=guarded)
+            return shift
+    raise UnfitError(f"{second} would have to be late by more than {most} iterations")
+
+
+def bring_innermost(s: Schedule, nest: Nest, *loops: affine.For) -> list[str]:
+    """Make some loops of a band its innermost ones, in the order given, and say what these are called.
+
+    The schedule given is changed. Raises as steps do.
+    """
+    band, names = [*map(nest.name, nest.band)], [*map(nest.name, loops)]
+    order = [*(name for name in band if name not in names), *names]
+    if order != band:
+        s.permute(tuple(order))
+    return names
