@@ -107,6 +107,6 @@ def best_of(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Can
     for each in candidates:
         if each.is_slower:
             slower.append(each)
-        elif best is None or best.is_idle or 0 < each.share < WORTH * best.share:
+        elif best is None or best.is_idle or 0 < each.ratio < WORTH * best.ratio:
             best = each
     return best, slower

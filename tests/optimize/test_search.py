@@ -128,7 +128,7 @@ def test_the_best_is_taken_and_a_later_one_where_it_is_clearly_better():
     slow = candidate(colours, lambda s: s.vectorize("i", 32))
     few, many = (candidate(plain, lambda s, lanes=lanes: s.vectorize("i", lanes)) for lanes in (2, 8))
     again, unknown = candidate(plain, lambda s: s.vectorize("i", 8)), candidate(gather, lambda s: s.unroll("k", 2))
-    assert many.share < few.share
+    assert many.ratio < few.ratio
     assert best_of([slow, many, few, slow]) == (many, [slow, few, slow] if few.is_slower else [slow, slow])
     assert best_of([few, many, again])[0] is many, "one that is as good comes too late"
     assert best_of([unknown, many])[0] is unknown, "nobody knows which is better"
