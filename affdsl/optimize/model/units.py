@@ -127,10 +127,13 @@ def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None
         case memref.Load() | memref.Store() if lanes > 1:  # one lane after the other
             is_load = isinstance(op, memref.Load)
             return Units(loads=lanes * is_load, stores=lanes * (not is_load), moves=lanes)
+        case affine.Load() | affine.Store() if lanes > 1 and op.index:
+            lines = _lines(at_once(element_of(op.memref.type), lanes), machine)
+            return Units(loads=lines) if isinstance(op, affine.Load) else Units(stores=lines)
         case affine.Load() | memref.Load():
-            return Units(loads=registers_of(at_once(op.result.type, lanes), machine))
+            return Units(loads=registers_of(op.result.type, machine))
         case affine.Store() | memref.Store():
-            return Units(stores=registers_of(at_once(op.value.type, lanes), machine))
+            return Units(stores=registers_of(op.value.type, machine))
         case affine.VectorLoad() | vector.Load() | vector.TransferRead():
             return Units(loads=_lines(op.result.type, machine))
         case affine.VectorStore() | vector.Store() | vector.TransferWrite():
