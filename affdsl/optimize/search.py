@@ -23,6 +23,8 @@ MODEST = 0.4
 """A candidate that takes such a part of the time of the loops as written, or more, is compared with stricter ones."""
 WORTH = 0.9
 """A candidate is taken in place of an earlier one where it takes only such a part of its time."""
+SLOWER = 1.05
+"""So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
 AS_WRITTEN = "the loops as written"
 
 
@@ -76,7 +78,7 @@ class Candidate(Frozen):
     @property
     def is_slower(self) -> bool:
         """Whether the model expects the loops as written to be faster."""
-        return self.share > 1.0
+        return self.share > SLOWER
 
     @property
     def is_doubtful(self) -> bool:
