@@ -205,15 +205,21 @@ class Computing:
     def _beside(self, op: affine.Load | affine.Store, loop: affine.For, wide: int) -> Units:
         """What compilers need for so many elements that are no neighbours, or are stored under conditions."""
         type = at_once(element_of(op.memref.type), wide)
-        stride, count = abs(stride_of(op, loop, self.of) or 0), registers_of(type, self.machine)
+        step, count = stride_of(op, loop, self.of) or 0, registers_of(type, self.machine)
+        stride = abs(step)
         if stride > max(SHUFFLES):  # one lane after the other
             is_load, more = isinstance(op, affine.Load), wide - count
             return Units(all=more + wide, loads=more * is_load, stores=more * (not is_load), moves=wide)
-        moves = SHUFFLES.get(stride, 0.0) * count * (SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0)
+        moves = (SHUFFLES.get(stride, 0.0) + (step < 0)) * count * (SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0)
+        loads = 0.0
+        if stride > 1 and isinstance(op, affine.Load):  # what lies between is loaded as well
+            same = (each for each in walk(loop) if isinstance(each, affine.Load) and each.memref is op.memref)
+            used = {each.index[-1].constant % stride for each in same}
+            loads = count * max(0.0, stride / len(used) - 1)
         masked = 0.0
         if isinstance(op, affine.Store) and op.index and (op.memref, op.index) not in {*always_stored(loop.body)}:
             masked = count * (self.machine.masked_store - 1)
-        return Units(all=moves, moves=moves, stores=masked)
+        return Units(all=moves + loads, loads=loads, moves=moves, stores=masked)
 
     def _looked_up(self, loop: affine.For, trips: float) -> float:
         """How often an iteration is at a page that is not known at once, where all of them are at many pages."""
