@@ -35,6 +35,7 @@ from affdsl.ir.expr import Constraint
 from affdsl.ir.messages import where
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import I1, MemRefType, VectorType
+from affdsl.passes.lowering.divided_lanes import divided_lanes
 from affdsl.passes.lowering.printed_lanes import printed_lanes
 from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
 from affdsl.passes.lowering.split_vectors import split_vectors
@@ -56,7 +57,7 @@ def in_registers(module: Module, bits: int) -> Module:
             if isinstance(value.type, VectorType) and prod(value.type.shape) > MOST_LANES:
                 what = f"{where(op)}: C output takes vectors of up to {MOST_LANES} lanes, and this is a {value.type}"
                 raise UnsupportedError(f"{what}; let a loop go over parts of it")
-    return split_vectors(rows_of_vectors(printed_lanes(module)), bits)
+    return split_vectors(divided_lanes(rows_of_vectors(printed_lanes(module))), bits)
 
 
 class CSource(FrozenValue):

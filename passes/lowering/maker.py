@@ -33,11 +33,11 @@ class Maker:
 
     def extended(self, value: Value) -> Value:
         """A number of f32 as one of f64."""
-        return self._cast("extf", value, F64.type)
+        return self.cast("extf", value, F64.type)
 
     def narrowed(self, value: Value) -> Value:
         """A number of f64 as one of the format."""
-        return self._cast("truncf", value, self.format.type)
+        return self.cast("truncf", value, self.format.type)
 
     def absolute(self, value: Value) -> Value:
         """A number without its sign."""
@@ -61,11 +61,11 @@ class Maker:
 
     def number(self, number: float) -> Value:
         """A number of the format."""
-        return self._constant(self._type, float(rounder(self.format.type)(number)))
+        return self.constant(self._type, float(rounder(self.format.type)(number)))
 
     def integer(self, number: int) -> Value:
         """An integer with as many bits."""
-        return self._constant(self._like(IntegerType(self.format.bits)), number)
+        return self.constant(self._like(IntegerType(self.format.bits)), number)
 
     def add(self, left: Value, right: Value) -> Value:
         """left + right."""
@@ -98,15 +98,15 @@ class Maker:
 
     def bits(self, value: Value) -> Value:
         """The bits of a number as an integer."""
-        return self._cast("bitcast", value, IntegerType(self.format.bits))
+        return self.cast("bitcast", value, IntegerType(self.format.bits))
 
     def of_bits(self, value: Value) -> Value:
         """The number that has the bits of an integer."""
-        return self._cast("bitcast", value, self.format.type)
+        return self.cast("bitcast", value, self.format.type)
 
     def from_integer(self, value: Value) -> Value:
         """An integer as a number."""
-        return self._cast("sitofp", value, self.format.type)
+        return self.cast("sitofp", value, self.format.type)
 
     def choose(self, predicate: str, left: Value, right: Value, if_true: Value, if_false: Value) -> Value:
         """if_true where a comparison of arith.cmpf holds, if_false elsewhere."""
@@ -131,10 +131,12 @@ class Maker:
         op = arith.Binary(Value(left.type), kind, left, right, location=self._location, attributes=flags)
         return self._add(op)
 
-    def _cast(self, kind: str, value: Value, element: ScalarType) -> Value:
+    def cast(self, kind: str, value: Value, element: ScalarType) -> Value:
+        """A number as one of another type, by a cast of arith."""
         return self._add(arith.Cast(Value(self._like(element)), kind, value, location=self._location))
 
-    def _constant(self, type: Type, number: float) -> Value:
+    def constant(self, type: Type, number: float) -> Value:
+        """A number that is known, in all lanes."""
         return self._add(arith.Constant(Value(type), number, location=self._location))
 
     def _like(self, element: ScalarType) -> Type:

@@ -11,6 +11,7 @@ from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.vectorize.counters import without_idle_counters
 
 LEAST = 16
 """How many lines a loop goes over at least, or else it begins where it did: the few before the first cost more."""
@@ -28,7 +29,9 @@ def align(
     would go over fewer than `least` lines. In an array of several dimensions it holds for the rows that begin as far
     behind a line as the first one: for all, where a row is a whole number of lines. It pays for vectors that are stored
     past the caches (`stream`), and where vectors come from the nearest two caches: one that lies in two lines takes two
-    loads. All runs in the order in which it did, and what a loop carries goes from the one loop to the other.
+    loads. All runs in the order in which it did, and what a loop carries goes from the one loop to the other. A counter
+    that it carries, and nothing reads behind it, is written as what it is of the loop's own variable: of the second
+    loop alone, nobody could tell.
 
     Parameters
     ----------
@@ -73,7 +76,8 @@ def align(
     }
     """
     what = f"let loop {name(iv)} begin where a line of {name(buffer)} does"
-    loop = loop_of(function, iv, what)
+    written = loop_of(function, iv, what)
+    loop = without_idle_counters(function, written)
     if lanes < 2:
         raise ValueError(f"a line has 2 elements or more, not {lanes}")
     if buffer not in function.args or not isinstance(buffer.type, MemRefType):
@@ -111,7 +115,7 @@ def align(
         with_fields(head, upper=(low + first,), written=None),
         with_fields(loop, lower=(low + first,), inits=head.results, written=None),
     )
-    made = rewrite(function, lambda op: new if op is loop else None)
+    made = rewrite(function, lambda op: new if op is written else None)
     return with_fields(made, body=(*ops, *made.body))
 
 

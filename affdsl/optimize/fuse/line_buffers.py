@@ -9,13 +9,21 @@ from functools import partial
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
-from affdsl.ir.expr import Affine
-from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.types import MemRefType
 from affdsl.optimize.attempts import fuse_late
-from affdsl.optimize.memory.streaming_stores import LINE
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, loop_called, names_in, nests, roots_of
+from affdsl.optimize.nests import (
+    Nest,
+    is_lane_by_lane,
+    lanes_of,
+    loop_called,
+    names_in,
+    nests,
+    roots_of,
+    unfit_where_refused,
+)
 from affdsl.optimize.options import Options
-from affdsl.optimize.unfit import UnfitError, in_one_line
+from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
 from affdsl.passes.legality.proposals import Step
 from affdsl.passes.transforms.fold import least_size
@@ -37,17 +45,15 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
 
     A stage runs behind the one whose rows it reads, late by as few rows as is legal. Of an array between them only the
     rows stay that somebody still reads, a few more where several iterations run at once: these have rows in common.
-    Rows begin an odd number of cache lines apart, so that they do not compete for the same places of a cache. The loops
-    along rows become one, too, where they may: those that read what has just been made are so late that it has reached
-    the nearest cache, in which whole rows may have no place.
+    The loops along rows become one, too, where they may: those that read what has just been made are so late that it
+    has reached the nearest cache, in which whole rows may have no place.
 
     What is one operation on elements of other arrays is computed where it is read, if then less is loaded and stored.
 
     References
     ----------
     Ragan-Kelley, Barnes, Adams, Paris, Durand and Amarasinghe, "Halide: a language and compiler for optimizing
-    parallelism, locality, and recomputation in image processing pipelines", PLDI 2013; Bailey, "Unfavorable strides in
-    cache memory systems", Scientific Programming 4 (1995).
+    parallelism, locality, and recomputation in image processing pipelines", PLDI 2013.
     """
     made = cheapest(s, partial(fused, until=rolls))
     main, *others = roots_of(made)
@@ -163,30 +169,21 @@ def _keep_rows(s: Schedule, rows: int) -> list[str]:
     """Fold arrays to the rows that are read again where so many iterations run at once. Raises UnfitError."""
     said: list[str] = []
     for array in made_for(s):
-        kept, whole = _rows_read_again(s, array) + rows - 1, _rows_in_all(s, array)
-        if whole is None or kept < whole:
+        made = next(op for op in s.function.body if isinstance(op, memref.Allocation) and op.result.hint == array)
+        assert isinstance(made.result.type, MemRefType)
+        kept, whole = _rows_read_again(s, made.result) + rows - 1, made.result.type.shape[0]
+        if whole is None or kept < whole:  # else it has that many as it is
             s.fold(array, 0, kept)
-        set_apart(s, array)
         said.append(f"{kept if whole is None else min(kept, whole)} rows of {array} are kept at a time")
     return said
 
 
-def _rows_in_all(s: Schedule, array: str) -> int | None:
-    """How many rows an array has; None if the sizes of a call say so."""
-    type = _allocation(s, array).result.type
-    assert isinstance(type, MemRefType)
-    return type.shape[0]
-
-
-def _rows_read_again(s: Schedule, array: str) -> int:
+def _rows_read_again(s: Schedule, array: Value) -> int:
     """How many rows of an array are kept at least. Raises UnfitError."""
-    buffer = _allocation(s, array).result
-    try:
-        rows = least_size(s.function, buffer, 0, module=s.module)
-    except IllegalTransform as refusal:
-        raise UnfitError(in_one_line(refusal)) from None
+    with unfit_where_refused():
+        rows = least_size(s.function, array, 0, module=s.module)
     if rows is None or rows > MOST_ROWS:
-        raise UnfitError(f"more than {MOST_ROWS} rows of {array} are read again")
+        raise UnfitError(f"more than {MOST_ROWS} rows of {array.hint} are read again")
     return rows
 
 
@@ -198,19 +195,3 @@ def rows_on_vectors(s: Schedule, options: Options) -> Schedule:
             made.vectorize(name, lanes_of(nest, options), tail=options.tail)
             s = s if is_lane_by_lane(made, name) else made
     return s
-
-
-def set_apart(s: Schedule, array: str) -> None:
-    """Let rows of an array begin an odd number of cache lines apart."""
-    made = _allocation(s, array).result
-    assert isinstance(made.type, MemRefType)
-    element = made.type.element
-    if isinstance(element, FloatType | IntegerType) and element.width <= LINE:
-        line = LINE // element.width
-        with suppress(IllegalTransform):  # vectors that the kernel is written with may go on behind a row
-            s.pad(array, made.type.rank - 1, 2 * line, line)
-
-
-def _allocation(s: Schedule, array: str) -> memref.Allocation:
-    """What makes an array of the kernel."""
-    return next(op for op in s.function.body if isinstance(op, memref.Allocation) and op.result.hint == array)

@@ -8,6 +8,7 @@ from functools import partial
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.fuse.line_buffers import (
     along_one_row,
@@ -17,12 +18,13 @@ from affdsl.optimize.fuse.line_buffers import (
     made_for,
     rows_at_once,
     rows_on_vectors,
-    set_apart,
 )
+from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import names_in, roots_of, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 MOST_CONDITIONS = 8
@@ -70,6 +72,24 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     if rows > 1:
         where_legal(lambda stage: made.unroll_jam(stage, rows), _stages(made, band))
     return rows_on_vectors(made, options), said
+
+
+def set_apart(s: Schedule, array: str) -> None:
+    """Let rows of an array begin an odd number of cache lines apart, so that they do not compete for the same places.
+
+    References
+    ----------
+    Bailey, "Unfavorable strides in cache memory systems", Scientific Programming 4 (1995).
+    """
+    type = arrays_of(s.function)[array].type
+    if (
+        isinstance(type, MemRefType)
+        and isinstance(type.element, FloatType | IntegerType)
+        and type.element.width <= LINE
+    ):
+        line = LINE // type.element.width
+        with suppress(IllegalTransform):  # vectors that the kernel is written with may go on behind a row
+            s.pad(array, type.rank - 1, 2 * line, line)
 
 
 def _stages(s: Schedule, band: str) -> list[str]:

@@ -10,7 +10,6 @@ from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, FloorDiv, Product, Value
-from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.optimize.machine import LINE, Machine
 from affdsl.optimize.model.sizes import bits_of, element_of, lanes_of, registers_of
@@ -111,14 +110,6 @@ def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None, lanes: in
     if lanes > 1 or any(isinstance(v.type, VectorType) for v in (*op.defines(), *op.reads())):
         found.wide += computed
     return found
-
-
-def cycles_computing(loop: Op, machine: Machine) -> float:
-    """The cycles in which all that is inside of a loop is done once, if nothing waits."""
-    units = Units()
-    for op in walk(loop):
-        units.add(units_of(op, machine))
-    return units.cycles(machine)
 
 
 def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None:
