@@ -1,8 +1,8 @@
 """Chooses among the candidates of a nest by what the model says of them; the loops as written are always one.
 
-All recipes that fit are made, and the model picks the best: in the order of the recipes, which is that of what the
-model does not know, a later one has to be clearly better. Where sums may be made in another order, those in the order
-of the text are candidates, too.
+The first candidate is taken if the model has nothing against it, which is so of nearly all nests. Where it expects the
+loops as written to be faster, the next one is made, and so on; if all of them are slower, the loops stay as they are.
+Where sums may be made in another order, those in the order of the text are a candidate, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLEARLY = 0.7
 MODEST = 0.4
 """A candidate that takes such a part of the time of the loops as written, or more, is compared with stricter ones."""
 WORTH = 0.9
-"""A candidate is taken in place of an earlier one where it takes only such a part of its time."""
+"""A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
 SLOWER = 1.05
 """So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
 AS_WRITTEN = "the loops as written"
@@ -63,11 +63,6 @@ class Candidate(Frozen):
             return 0.0
 
     @property
-    def is_idle(self) -> bool:
-        """Whether it leaves the loops as they are."""
-        return len(self.schedule.steps) == len(self.before.steps)
-
-    @property
     def share(self) -> float:
         """The part of the time of the loops as written that counts; 0 where nobody knows.
 
@@ -100,15 +95,11 @@ class Candidate(Frozen):
         return f"{self.name}: {known}"
 
 
-def best_of(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
-    """The best candidate, or none where all are slower than the loops as written, and those that are slower.
-
-    Where data decides how long one takes, nobody knows of any, and it is the first that fits.
-    """
-    best, slower = None, list[Candidate]()
+def first_that_pays(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
+    """The first candidate that is not slower than the loops as written, or else none, and those before it."""
+    slower: list[Candidate] = []
     for each in candidates:
-        if each.is_slower:
-            slower.append(each)
-        elif best is None or best.is_idle or 0 < each.ratio < WORTH * best.ratio:
-            best = each
-    return best, slower
+        if not each.is_slower:
+            return each, slower
+        slower.append(each)
+    return None, slower

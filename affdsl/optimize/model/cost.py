@@ -174,7 +174,7 @@ class Computing:
         """The cycles of so many iterations at once, and those in which they wait for sums that are made in order."""
         units, sums = self._of_iteration(op, inside, trips, wide), len(sums_in_order(op, self.of))
         units.moves += sums * wide
-        units.lost = 0.0  # what branches would do is chosen by masks
+        units.lost = wide * self.machine.lookup * self._looked_up(op, trips)  # branches are masks
         return units.cycles(self.machine), wide * self.machine.sum if sums else 0.0
 
     def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, wide: int) -> Units:
