@@ -144,21 +144,17 @@ def unless_small(recipe: OfLoop) -> OfLoop:
     """The recipe where sizes are large enough for it; smaller ones run the loops as they were."""
 
     def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-        return _where_large(recipe, s, root, options)
+        both = copy(s)
+        try:
+            _keep_for_small(both, root, options)
+        except UnfitError:
+            return recipe(s, root, options)
+        made, notes = recipe(both, root, options)
+        if len(made.steps) == len(both.steps):
+            return s, notes
+        return made, only_for(chosen_by(made, root, len(s.steps)), notes)
 
     return take
-
-
-def _where_large(recipe: OfLoop, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    both = copy(s)
-    try:
-        _keep_for_small(both, root, options)
-    except UnfitError:
-        return recipe(s, root, options)
-    made, notes = recipe(both, root, options)
-    if len(made.steps) == len(both.steps):
-        return s, notes
-    return made, only_for(chosen_by(made, root, len(s.steps)), notes)
 
 
 def _keep_for_small(s: Schedule, root: str, options: Options) -> None:

@@ -46,6 +46,12 @@ def bits(values: Iterable[Any]) -> list[bytes]:
     return [np.asarray(value).tobytes() for value in values]
 
 
+def alike(given: Sequence[Any], *functions: func.Func, **options: Any) -> bool:
+    """Whether all functions return the same and leave the same in these arguments, to the bit."""
+    first, *others = (bits(left(f, given, **options)) for f in functions)
+    return all(each == first for each in others)
+
+
 def same(a: object, b: object) -> bool:
     """Whether two results are equal to the bit."""
     return np.asarray(a).tobytes() == np.asarray(b).tobytes()

@@ -113,3 +113,18 @@ def test_loops_that_run_seldom_begin_where_they_did():
             y[i] = x[i] + 1.0
 
     assert "line of" not in few.optimize("avx512", threads=1).explain()
+
+
+def test_what_is_stored_where_a_counter_says_begins_where_it_did():
+    """Before the line, it would be stored lane by lane, each under a condition; without that, the counter is 2 i."""
+
+    @af.kernel
+    def side_by_side(a: af.f32[N], b: af.f32[N], c: af.f32[2 * N]):
+        with af.for_(N, iter_args=af.i64(0)) as (i, k):
+            c[k] = a[i]
+            c[k + 1] = b[i]
+            af.yield_(k + 2)
+
+    made = side_by_side.optimize("avx512")
+    assert "aligned_pointer" not in made.mlir()
+    assert "vector.shuffle" in made.mlir()

@@ -14,8 +14,8 @@ from affdsl.optimize.registers import jamming, matrix_products
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import scalar_expansion
 from affdsl.schedule.schedule import Schedule
+from tests.optimize.recipes import kernels
 from tests.optimize.test_caches import LARGE, matmul
-from tests.optimize.test_everyday import nearest
 
 M, N, K = af.symbols("M N K")
 
@@ -24,7 +24,7 @@ M, N, K = af.symbols("M N K")
 def test_two_vectors_of_searches_where_operations_are_no_more_than_registers(registers, vectors, jams):
     choices = replace(Options(AVX512).choices, outer_vectors=vectors)
     made, _ = scalar_expansion.take(
-        Schedule(nearest), "i", Options(replace(AVX512, registers=registers), choices=choices)
+        Schedule(kernels("vector")["nearest"]), "i", Options(replace(AVX512, registers=registers), choices=choices)
     )
     assert ("unroll_jam" in str(made)) == jams
 

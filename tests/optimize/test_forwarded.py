@@ -35,13 +35,6 @@ def the_same(a: af.f32[N], b: af.f32[N], c: af.f32[N], d: af.f32[N]):
         b[i] = a[i] + c[i - 1]
 
 
-@pytest.mark.parametrize("target", ["avx2", "avx512", "neon"])
-def test_statements_run_apart(target):
-    fast = backwards.optimize(target, threads=1)
-    assert "iterations of each statement run on vectors of" in fast.explain()
-    assert ".distribute(" in str(fast.schedule)
-
-
 @pytest.mark.parametrize("kernel", [backwards, in_rows])
 def test_they_leave_the_same(kernel):
     made, _ = store_forwarding.take(Schedule(kernel), "j" if kernel is in_rows else "i", 4, Options(AVX2))

@@ -3,34 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-import affdsl as af
 from benchmarks.polybench.suite import named
-
-M, N = af.symbols("M N")
-
-
-def test_rows_that_have_a_vector_in_common_run_at_once_beside_each_other():
-    """The product with the transpose goes over rows that were summed up just before."""
-    atax = named("atax")
-    fast = atax.kernel.optimize("avx2", threads=1, reassociate=True)
-    assert "4 iterations of i run at once, and each sums up in 4 lanes" in fast.explain()
-    assert "j runs on vectors of 4" in fast.explain()
-
-
-def test_rows_that_have_nothing_in_common_run_one_by_one():
-    """Each row is summed up, and divided while the nearest cache has it."""
-
-    @af.kernel
-    def scaled(A: af.f64[M, N], sums: af.f64[M]):
-        with af.for_(M) as i:
-            with af.for_(N) as j:
-                sums[i] += A[i, j]
-            with af.for_(N) as j:
-                A[i, j] /= sums[i]
-
-    assert "j sums up in 16 lanes" in scaled.optimize("avx2", threads=1, reassociate=True).explain()
 
 
 def test_a_triangular_system_takes_rows_at_once_in_lanes():
@@ -43,57 +17,3 @@ def test_a_triangular_system_takes_rows_at_once_in_lanes():
         lower, b = np.tril(np.nan_to_num(given["L"])), given["b"]
         fast(*given.values())
         np.testing.assert_allclose(given["x"], np.linalg.solve(lower, b), rtol=1e-12)
-
-
-def test_rows_beside_what_they_add_to_run_at_once():
-    """Both products with a matrix in one pass: the row that all add to is loaded and stored once for several."""
-    bicg = named("bicg")
-    assert (
-        "8 iterations of i run at once, and each sums up in 8 lanes"
-        in bicg.kernel.optimize("avx512", threads=1, reassociate=True).explain()
-    )
-    fast = bicg.kernel.optimize("avx2", threads=1, reassociate=True)
-    for m, n in ((1, 1), (3, 9), (17, 10), (40, 33)):
-        given, wanted = (bicg.random_arguments({"M": m, "N": n}, np.random.default_rng(m)) for _ in range(2))
-        fast(*given.values())
-        bicg.kernel(*wanted.values())
-        for name in bicg.live_out:
-            np.testing.assert_allclose(given[name], wanted[name], rtol=1e-12, atol=1e-12)
-
-
-def test_rows_of_two_matrices_are_summed_up_one_by_one():
-    fast = named("gesummv").kernel.optimize("avx2", threads=1, reassociate=True)
-    assert "j sums up in 8 lanes" in fast.explain(), "two vectors for each of two sums"
-
-
-def test_what_lies_backwards_has_no_masks():
-    @af.kernel
-    def turned(x: af.f64[N], y: af.f64[N], total: af.f64[1]):
-        with af.for_(N) as i:
-            total[0] += x[N - 1 - i] * y[i]
-
-    fast = turned.optimize("avx512", threads=1, reassociate=True)
-    assert 'vectorize("i", 32, tail="scalar", reassociate=True)' in str(fast.schedule)
-    for n in (0, 1, 31, 32, 70):
-        x, y = np.random.default_rng(n).integers(-9, 9, (2, n)).astype(float)
-        total = np.ones(1)
-        fast(x, y, total)
-        assert total[0] == 1 + x[::-1] @ y
-
-
-@pytest.mark.parametrize("step", [1, 3])
-def test_a_counter_that_nothing_needs_later_is_no_sum(step):
-    @af.kernel
-    def apart(a: af.f32[N], b: af.f32[2 * N]):
-        with af.for_(N, iter_args=af.i32(7)) as (i, k):
-            a[i] += b[2 * i + 1] * af.f32(k)
-            af.yield_(k + step)
-
-    fast = apart.optimize("avx2", threads=1)
-    assert "i runs on vectors of 8" in fast.explain()
-    for n in (0, 5, 8, 19):
-        b = np.random.default_rng(n).random(2 * n, np.float32)
-        wanted, found = np.ones(n, np.float32), np.ones(n, np.float32)
-        apart(wanted, b)
-        fast(found, b)
-        assert wanted.tobytes() == found.tobytes()

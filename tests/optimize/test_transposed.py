@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.codegen.targets.avx2 import AVX2
-from affdsl.optimize.nests import nests
-from affdsl.optimize.options import Options
-from affdsl.optimize.order import transposes
-from affdsl.optimize.unfit import UnfitError
-from affdsl.schedule.schedule import Schedule
 
-K, M, N = af.symbols("K M N")
+M, N = af.symbols("M N")
 
 
 def copied(type):
@@ -21,24 +15,6 @@ def copied(type):
             b[j, i] = a[i, j]
 
     return kernel
-
-
-@af.kernel
-def reversed_axes(a: af.f64[M, N, K], b: af.f64[K, N, M]):
-    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
-        b[k, j, i] = a[i, j, k]
-
-
-@af.kernel
-def mirrored(a: af.f64[N, N], b: af.f64[N, N]):
-    with af.for_(N) as i, af.for_(N) as j:
-        b[i, j] = a[i, j] + a[j, i]
-
-
-@af.kernel
-def waiting(a: af.f64[N, N]):
-    with af.for_(1, N) as i, af.for_(1, N) as j:
-        a[j, i] = a[i - 1, j]
 
 
 @pytest.mark.parametrize(
@@ -53,24 +29,3 @@ def test_blocks_are_lines_of_both_arrays(type, dtype, size):
         b = np.zeros((n, m), a.dtype)
         found(a, b)
         np.testing.assert_array_equal(b, a.T)
-
-
-def test_other_loops_run_around_the_blocks():
-    found = reversed_axes.optimize(threads=1, target="avx2")
-    a = np.random.default_rng(0).random((9, 10, 11))
-    b = np.zeros((11, 10, 9))
-    found(a, b)
-    np.testing.assert_array_equal(b, a.T)
-
-
-@af.kernel
-def triangle(a: af.f64[N, N], b: af.f64[N, N]):
-    with af.for_(N) as i, af.for_(i) as j:
-        b[j, i] = a[i, j]
-
-
-@pytest.mark.parametrize("kernel", [mirrored, waiting, triangle], ids=lambda kernel: kernel.name)
-def test_it_is_for_other_arrays_along_both_loops(kernel):
-    s = Schedule(kernel)
-    with pytest.raises(UnfitError):
-        transposes.take(s, nests(s)[0], Options(AVX2))

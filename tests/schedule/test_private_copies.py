@@ -53,46 +53,6 @@ def floats(x: af.i64[N], w: af.f64[N], h: af.f64[M]):
         h[x[i]] += w[i]
 
 
-@af.kernel
-def read_elsewhere(x: af.i64[N], h: af.i64[M], y: af.i64[N]):
-    with af.for_(N) as i:
-        h[x[i]] += 1
-        y[i] = h[0]
-
-
-@af.kernel
-def two_kinds(x: af.i64[N], h: af.i64[M]):
-    with af.for_(N) as i:
-        h[x[i]] += 1
-        h[x[i]] *= 2
-
-
-@af.kernel
-def another_place(x: af.i64[N], h: af.i64[M]):
-    with af.for_(N) as i:
-        h[x[i]] = h[x[i] + 1] + 1
-
-
-@af.kernel
-def scattered(x: af.i64[N], h: af.i64[M]):
-    with af.for_(N) as i:
-        h[x[i]] = af.i64(i)
-
-
-@af.kernel
-def of_itself(x: af.i64[N], h: af.i64[M]):
-    with af.for_(N) as i:
-        h[x[i]] += h[x[i]]
-
-
-@pytest.mark.parametrize(
-    "kernel", [read_elsewhere, two_kinds, another_place, scattered, of_itself], ids=lambda k: k.name
-)
-def test_other_loops_are_refused(kernel):
-    with pytest.raises(af.IllegalTransform, match="copies are for a loop that updates elements of one array"):
-        af.Schedule(kernel).parallel("i", copies=2)
-
-
 def test_rounding_is_asked_for_and_copies_are_at_least_one():
     with pytest.raises(af.IllegalTransform, match=r'legal: s\.parallel\("i", reassociate=True, copies=2\)'):
         af.Schedule(floats).parallel("i", copies=2)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.codegen.targets.target import Target
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
@@ -33,10 +33,12 @@ def from_a_line(
                                 for i = a to n: s += x[i]        where x[a] begins a line
 
     A vector that lies in two lines takes two loads, and arrays of NumPy begin 16 bytes behind a line. It takes loops
-    over arrays of one dimension, and the array that is stored, if one is. The schedule given is left as it is; it comes
-    back, with nothing to say, where there is no such array.
+    over arrays of one dimension, and the array that is stored, if one is; none that store where data says, since under
+    a mask that is done lane by lane. The schedule given is left as it is; it comes back, with nothing to say, where
+    there is no such array.
     """
-    found = _array(s, nest, options.target)
+    stores = any(isinstance(op, memref.Store) and op.indices for op in walk(nest.innermost))
+    found = None if stores else _array(s, nest, options.target)
     if found is None:
         return s, ""
     array, lanes = found

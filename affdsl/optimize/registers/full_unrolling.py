@@ -31,25 +31,15 @@ def take(s: Schedule, root: str) -> tuple[Schedule, str]:
     """
     made, unrolled = copy(s), list[str]()
     known = names_in(s, root)
-    while (name := _next(made, root)) is not None:
+    while name := next((name for name, count in _short(made, root) if count <= MOST_OPERATIONS), ""):
         with unfit_where_refused():
             made.unroll(name)
         unrolled += [name] if name in known else []
     loop = loop_called(made, root)
     left = sum(isinstance(op, _COUNTED) for op in walk(loop)) if loop is not None else 0
-    if not unrolled or left > MOST_LEFT or _has_short(made, root):
+    if not unrolled or left > MOST_LEFT or [*_short(made, root)]:
         raise UnfitError("it has no short loops, or too long ones of them")
     return made, ", ".join(unrolled)
-
-
-def _next(s: Schedule, root: str) -> str | None:
-    """A short loop inside of another one, if need be with all loops in it."""
-    return next((name for name, count in _short(s, root) if count <= MOST_OPERATIONS), None)
-
-
-def _has_short(s: Schedule, root: str) -> bool:
-    """Whether some short loop is left."""
-    return any(True for _ in _short(s, root))
 
 
 def _short(s: Schedule, root: str) -> Iterator[tuple[str, float]]:

@@ -8,62 +8,10 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from tests.harness.judges import bits, copied
+from tests.schedule.pipelines import attention, softmax, unsharp
 
-N, M, D = af.symbols("N M D")
-
-
-@af.kernel
-def unsharp(image: af.f32[N, M], out: af.f32[N, M]):
-    rows, both, sharp = (af.alloc(af.f32[N, M]) for _ in range(3))
-    with af.for_(N) as i, af.for_(1, M - 1) as j:
-        rows[i, j] = image[i, j - 1] + image[i, j] + image[i, j + 1]
-    with af.for_(1, N - 1) as i, af.for_(1, M - 1) as j:
-        both[i, j] = rows[i - 1, j] + rows[i, j] + rows[i + 1, j]
-    with af.for_(1, N - 1) as i, af.for_(1, M - 1) as j:
-        sharp[i, j] = image[i, j] * 2.0 - both[i, j]
-    with af.for_(1, N - 1) as i, af.for_(1, M - 1) as j:
-        out[i, j] = af.max(sharp[i, j], image[i, j] - both[i, j])
-
-
-@af.kernel
-def softmax(x: af.f32[N, M], out: af.f32[N, M]):
-    largest, power, total = af.alloc(af.f32[N]), af.alloc(af.f32[N, M]), af.alloc(af.f32[N])
-    with af.for_(N) as i:
-        largest[i] = -1000.0
-        with af.for_(M) as j:
-            largest[i] = af.max(largest[i], x[i, j])
-    with af.for_(N) as i, af.for_(M) as j:
-        power[i, j] = af.exp(x[i, j] - largest[i])
-    with af.for_(N) as i:
-        total[i] = 0.0
-        with af.for_(M) as j:
-            total[i] += power[i, j]
-    with af.for_(N) as i, af.for_(M) as j:
-        out[i, j] = power[i, j] / total[i]
-
-
-@af.kernel
-def attention(q: af.f32[N, D], k: af.f32[N, D], v: af.f32[N, D], out: af.f32[N, D]):
-    scores, power = af.alloc(af.f32[N, N]), af.alloc(af.f32[N, N])
-    largest, total = af.alloc(af.f32[N]), af.alloc(af.f32[N])
-    with af.for_(N) as i, af.for_(N) as j:
-        scores[i, j] = 0.0
-        with af.for_(D) as d:
-            scores[i, j] += q[i, d] * k[j, d]
-    with af.for_(N) as i:
-        largest[i] = -1000.0
-        with af.for_(N) as j:
-            largest[i] = af.max(largest[i], scores[i, j])
-    with af.for_(N) as i, af.for_(N) as j:
-        power[i, j] = af.exp(scores[i, j] - largest[i])
-    with af.for_(N) as i:
-        total[i] = 0.0
-        with af.for_(N) as j:
-            total[i] += power[i, j]
-    with af.for_(N) as i, af.for_(D) as d:
-        out[i, d] = 0.0
-        with af.for_(N) as j:
-            out[i, d] += power[i, j] * v[j, d] / total[i]
+N = af.symbols("N")
 
 
 @af.kernel
@@ -95,7 +43,7 @@ def test_what_lies_between(kernel, tolerance, between):
         sizes = {"N": size, "M": size, "D": 3}
         shapes = [tuple(sizes[e.value.hint] for e in shape) for shape in kernel.func.shapes if shape is not None]
         given = [np.random.default_rng(k).random(shape).astype(np.float32) for k, shape in enumerate(shapes)]
-        expected, found = [a.copy() for a in given], [a.copy() for a in given]
+        expected, found = copied(given), copied(given)
         kernel(*expected)
         made(*found)
-        assert all(a.tobytes() == b.tobytes() for a, b in zip(expected, found, strict=True))
+        assert bits(expected) == bits(found)

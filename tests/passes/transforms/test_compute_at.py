@@ -2,56 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-import affdsl as af
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.fuse.compute_at import compute_at
-
-N, M = af.symbols("N M")
-
-
-@af.kernel
-def blur(image: af.f32[N, M], out: af.f32[N, M]):
-    rows = af.alloc(af.f32[N, M])
-    with af.for_(N) as i, af.for_(1, M - 1) as j:
-        rows[i, j] = image[i, j - 1] + image[i, j] + image[i, j + 1]
-    with af.for_(1, N - 1) as k, af.for_(1, M - 1) as m:
-        out[k, m] = rows[k - 1, m] + rows[k, m] + rows[k + 1, m]
-
-
-@pytest.mark.parametrize(("loop", "shape"), [("k", "3x?"), ("m", "3x1")])
-@pytest.mark.parametrize("size", [(0, 0), (1, 1), (5, 7), (64, 3)])
-def test_a_blur_by_rows_and_by_elements(loop, shape, size):
-    schedule = af.Schedule(blur).compute_at("rows", loop)
-    kernel = schedule.kernel()
-    assert f"memref<{shape}xf32>" in kernel.mlir()
-    assert f'compute_at("rows", "{loop}")' in str(schedule)
-    image = np.random.default_rng(0).random(size).astype(np.float32)
-    expected, found = np.zeros_like(image), np.zeros_like(image)
-    blur(image, expected)
-    kernel(image, found)
-    assert np.array_equal(expected, found)
-
-
-def test_of_a_table_only_the_element_that_is_read():
-    @af.kernel
-    def f(table: af.f32[4], out: af.f32[N]):
-        doubled = af.alloc(af.f32[4])
-        with af.for_(4) as i:
-            doubled[i] = table[i] * 2.0
-        with af.for_(N) as k:
-            out[k] = doubled[k % 4]
-
-    kernel = af.Schedule(f).compute_at("doubled", "k").kernel()
-    assert "memref.alloc() : memref<1xf32>" in kernel.mlir()
-    table, found = np.arange(4, dtype=np.float32), np.zeros(11, np.float32)
-    kernel(table, found)
-    assert found.tolist() == [2 * (k % 4) for k in range(11)]
 
 
 def refused(text: str, buffer: str, loop: str) -> str:

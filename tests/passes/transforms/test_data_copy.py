@@ -28,6 +28,7 @@ from affdsl.passes.transforms.data_copy.point import CopyPoint
 from affdsl.passes.transforms.data_copy.request import CopyRequest
 from tests.codegen.c.compare import check
 from tests.effort import TRIES_ALL
+from tests.harness.judges import alike
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.data_copy_programs import CASES, PRODUCT, Case
 
@@ -58,11 +59,7 @@ def copies(name: str, way: str) -> tuple[func.Func, list[func.Func]]:
 
 
 def assert_same(before: func.Func, after: func.Func, case: Case, n: int, order: Order = "forward") -> None:
-    old, new = case.arguments(n), case.arguments(n)
-    run(before, *old, order=order)
-    run(after, *new, order=order)
-    for a, b in zip(old, new, strict=True):
-        assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), f"n = {n}\n{after}"
+    assert alike(case.arguments(n), before, after, order=order), f"n = {n}\n{after}"
 
 
 IN_TURN = [
@@ -191,10 +188,7 @@ def test_nothing_is_read_that_holds_no_value(before: str, inside: str) -> None:
     f = function(LOCAL.format(before=before, inside=inside))
     made = data_copy(f, f.body[0].result, by_name(f, "i"))
     verify(made)
-    old, new = np.zeros(16, np.float32), np.zeros(16, np.float32)
-    run(f, old, 3.0)
-    run(made, new, 3.0)
-    np.testing.assert_array_equal(old, new)
+    assert alike([np.zeros(16, np.float32), 3.0], f, made)
 
 
 def test_iterations_that_run_together_take_back_only_what_they_wrote() -> None:
@@ -222,10 +216,7 @@ def made_and_same(text: str, way: str, *sizes: int) -> func.Func:
     made = data_copy(f, value, by_name(f, "i"), **WAYS[way])
     verify(made)
     for n in sizes:
-        old, new = ([np.arange(n, dtype=np.float64) + k for k in range(len(f.args))] for _ in range(2))
-        run(f, *old)
-        run(made, *new)
-        np.testing.assert_array_equal(old, new)
+        assert alike([np.arange(n, dtype=np.float64) + k for k in range(len(f.args))], f, made)
     return made
 
 
@@ -654,9 +645,4 @@ def test_a_number_that_is_perhaps_not_written_is_not_copied_back(around):
     function = parse(text).functions[0]
     made = data_copy(function, function.args[0], function.body[0].iv)
     for n in (-1, 0, 1, 2, 3):
-        results = []
-        for each in (function, made):
-            number = np.array(7, np.float32)
-            run(each, number, n, np.float32(2))
-            results.append(float(number))
-        assert results[0] == results[1]
+        assert alike([np.array(7, np.float32), n, np.float32(2)], function, made)

@@ -19,69 +19,12 @@ from tests.passes.analysis.guarded import guarded
 N = af.symbols("N")
 
 
-@af.kernel
-def best(A: af.i32[N], B: af.i32[N, N]):
-    """The update from the left waits for the loop of the element before; the loop waits for no update of its own."""
-    with af.for_(1, N) as j:
-        A[j] = af.max(A[j], A[j - 1] + 1)
-        with af.for_(N) as k:
-            A[j] = af.max(A[j], B[j, k])
-
-
 def same(kernel: af.Kernel, made: af.Kernel, *arrays: np.ndarray) -> None:
     wanted, found = [a.copy() for a in arrays], [a.copy() for a in arrays]
     kernel.interpret(*wanted)
     made.interpret(*found)
     for a, b in zip(wanted, found, strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_a_maximum_is_taken_before_the_one_that_waits():
-    s = af.Schedule(best)
-    s.distribute("j")
-    rows = [(row.names[0], row.depth) for row in s.loops()]
-    assert rows == [("j", 0), ("k", 1), ("j_2", 0)]
-    made = s.kernel(validate=True)
-    for n in range(6):
-        random = np.random.default_rng(n)
-        same(best, made, random.integers(-9, 9, n).astype("i4"), random.integers(-9, 9, (n, n)).astype("i4"))
-
-
-def test_sums_of_floats_keep_their_order():
-    @af.kernel
-    def total(A: af.f64[N], B: af.f64[N, N]):
-        with af.for_(1, N) as j:
-            A[j] += A[j - 1]
-            with af.for_(N) as k:
-                A[j] += B[j, k]
-
-    with pytest.raises(af.IllegalTransform, match="cannot distribute loop j"):
-        af.Schedule(total).distribute("j")
-
-
-def test_updates_of_other_kinds_keep_their_order():
-    @af.kernel
-    def mixed(A: af.i32[N], B: af.i32[N, N]):
-        with af.for_(1, N) as j:
-            A[j] = af.max(A[j], A[j - 1])
-            with af.for_(N) as k:
-                A[j] = af.min(A[j], B[j, k])
-
-    with pytest.raises(af.IllegalTransform, match="cannot distribute loop j"):
-        af.Schedule(mixed).distribute("j")
-
-
-def test_what_reads_between_two_updates_stays_between_them():
-    @af.kernel
-    def seen(A: af.i32[N], B: af.i32[N, N], C: af.i32[N]):
-        with af.for_(1, N) as j:
-            A[j] = af.max(A[j], A[j - 1] + 1)
-            C[j] = A[j]
-            with af.for_(N) as k:
-                A[j] = af.max(A[j], B[j, k])
-
-    with pytest.raises(af.IllegalTransform, match="cannot distribute loop j"):
-        af.Schedule(seen).distribute("j")
 
 
 STATEMENTS = {

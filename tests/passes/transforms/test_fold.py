@@ -11,38 +11,17 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.fold import fold, least_size
-from tests.oracles import mlir_opt
+from tests.passes.transforms.steps import kernels
 
 N, M = af.symbols("N M")
 
 
-@af.kernel
-def blur(x: af.f32[N + 2, M + 2], y: af.f32[N, M]):
-    t = af.alloc(af.f32[N + 2, M])
-    with af.for_(N + 2) as i:
-        with af.for_(M) as j:
-            t[i, j] = x[i, j] + x[i, j + 1] + x[i, j + 2]
-        with af.if_(i >= 2), af.for_(M) as j:
-            y[i - 2, j] = t[i - 2, j] + t[i - 1, j] + t[i, j]
+blur = kernels("buffers")["blur"]
 
 
 def made_by(function):
     """The buffer that a function makes."""
     return next(op.result for op in walk(function) if isinstance(op, memref.Allocation))
-
-
-@pytest.mark.parametrize("size", [3, 4, 7])
-def test_a_few_rows_are_enough_for_a_stencil(size):
-    folded = af.Schedule(blur, validate=True).fold("t", 0, size).kernel()
-    mlir_opt(folded.mlir())
-    assert f"memref<{size}x?xf32>" in folded.mlir()
-    for n, m in ((0, 3), (1, 1), (5, 0), (9, 4), (64, 33)):
-        x = np.random.default_rng(n).random((n + 2, m + 2), "f4")
-        wanted, found, slow = (np.zeros((n, m), "f4") for _ in "abc")
-        blur(x, wanted)
-        folded(x, found)
-        folded.interpret(x, slow)
-        assert wanted.tobytes() == found.tobytes() == slow.tobytes()
 
 
 def test_too_few_are_refused_with_what_would_be_lost_and_the_least_size():
@@ -69,12 +48,6 @@ def test_the_least_size_is_legal_and_none_below_it(dim):
     for size in range(1, least):
         with pytest.raises(IllegalTransform, match="still needs"):
             fold(function, made_by(function), dim, size)
-
-
-def test_a_dimension_that_is_needed_as_a_whole_is_refused_without_advice():
-    with pytest.raises(IllegalTransform, match="still needs") as caught:
-        af.Schedule(blur).fold("t", 1, 8)
-    assert "legal:" not in str(caught.value)
 
 
 REFUSED = {

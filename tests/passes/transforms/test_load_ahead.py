@@ -25,19 +25,6 @@ def differences(A: af.f32[M, N + 1], w: af.f32[N], B: af.f32[M, N]):
         B[i, j] = (A[i, j + 1] - A[i, j]) * w[j]
 
 
-@af.kernel
-def mirrored(A: af.f64[N], B: af.f64[N]):
-    with af.for_(N) as j:
-        B[j] = A[N - 1 - j] * 2
-
-
-@af.kernel
-def running(A: af.f64[N + 4], B: af.f64[N]):
-    with af.for_(N) as j:
-        A[j + 4] = A[j] * 2
-        B[j] = A[j]
-
-
 @pytest.mark.parametrize(("tail", "ahead"), by_turns(["scalar", "masked", "overlapped"], [("A", 2), ("w", 1)]))
 def test_all_is_as_before_and_loads_come_first(tail, ahead):
     array, loads = ahead
@@ -154,12 +141,3 @@ def test_a_buffer_of_each_iteration_is_not_loaded_before_it_is_made():
 def test_a_store_behind_what_is_loaded_is_no_obstacle():
     f = function(f"affine.for %j = 4 to 96 step 4 {{ {LOAD} {STORE.format('%j - 4')} }}")
     verify(load_ahead(f, f.args[0], f.body[0].iv))
-
-
-def test_schedules_say_what_is_in_the_way():
-    with pytest.raises(IllegalTransform, match="may have stored what it loads"):
-        af.Schedule(running).vectorize("j", 4).load_ahead("A", "j")
-    with pytest.raises(IllegalTransform, match="it carries values"):
-        af.Schedule(differences).vectorize("j", 4).load_ahead("A", "j").load_ahead("w", "j")
-    with pytest.raises(IllegalTransform, match="no load of a vector of A"):
-        af.Schedule(mirrored).load_ahead("A", "j")

@@ -11,37 +11,14 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.pad import pad
-from tests.effort import by_turns
-from tests.oracles import mlir_opt
+from tests.passes.transforms.steps import kernels
 
-N, M = af.symbols("N M")
-
-
-@af.kernel
-def transpose_twice(x: af.f32[N, M], y: af.f32[N, M]):
-    t = af.alloc(af.f32[M, N])
-    with af.for_(N) as i, af.for_(M) as j:
-        t[j, i] = x[i, j]
-    with af.for_(N) as i, af.for_(M) as j:
-        y[i, j] = t[j, i]
+transpose_twice = kernels("buffers")["transpose_twice"]
 
 
 def made_by(function):
     """The buffer that a function makes."""
     return next(op.result for op in walk(function) if isinstance(op, memref.Allocation))
-
-
-@pytest.mark.parametrize(("sizes", "dim"), by_turns([(1, 0), (8, 0), (32, 16), (3, 2)], [0, 1]))
-def test_elements_stay_the_same(sizes, dim):
-    factor, offset = sizes
-    padded = af.Schedule(transpose_twice, validate=True).pad("t", dim, factor, offset).kernel()
-    mlir_opt(padded.mlir())
-    for n, m in ((0, 3), (1, 1), (5, 0), (9, 4), (16, 33)):
-        x = np.random.default_rng(n).random((n, m), "f4")
-        found, slow = np.zeros((n, m), "f4"), np.zeros((n, m), "f4")
-        padded(x, found)
-        padded.interpret(x, slow)
-        assert x.tobytes() == found.tobytes() == slow.tobytes()
 
 
 @pytest.mark.parametrize("whole", range(1, 20))
@@ -102,8 +79,3 @@ def test_impossible_numbers(dim, factor, offset):
     f = parse("func.func @f() { %t = memref.alloc() : memref<9xf32>\n return }").functions[0]
     with pytest.raises(ValueError, match="a factor 1"):
         pad(f, made_by(f), dim, factor, offset)
-
-
-def test_impossible_numbers_of_a_schedule():
-    with pytest.raises(af.ScheduleError, match="an offset less"):
-        af.Schedule(transpose_twice).pad("t", 0, 4, 4)

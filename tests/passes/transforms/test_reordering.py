@@ -19,6 +19,7 @@ from affdsl.passes.transforms.reverse import reverse
 from affdsl.passes.transforms.shift import shift
 from affdsl.passes.transforms.skew import skew
 from tests.harness import reading
+from tests.harness.judges import alike
 from tests.harness.reading import loops
 from tests.passes.advice.asked import asked
 from tests.passes.transforms.reordering_programs import TRIANGLES, triangle
@@ -83,10 +84,7 @@ def test_a_triangle_visits_the_same_iterations(name):
     verify(swapped)
     assert loops(swapped)[0].iv is inner
     for n in range(13):
-        wanted, found = (np.random.default_rng(n).integers(1, 9, (80, 80)) for _ in range(2))
-        run(f, wanted, n)
-        run(swapped, found, n)
-        assert np.array_equal(wanted, found), n
+        assert alike([np.random.default_rng(n).integers(1, 9, (80, 80)), n], f, swapped), n
 
 
 def test_refused_with_two_iterations():
@@ -190,10 +188,7 @@ def test_reverse_runs_the_same_iterations(name):
     if wanted_bounds is not None:
         assert headers(backwards) == [f"affine.for %i = {b}" for b in wanted_bounds]
     for n in range(13):
-        wanted, found = np.zeros(16, np.float32), np.zeros(16, np.float32)
-        run(f, wanted, n, np.float32(1))
-        run(backwards, found, n, np.float32(1))
-        assert np.array_equal(wanted, found), n
+        assert alike([np.zeros(16, np.float32), n, np.float32(1)], f, backwards), n
 
 
 def test_reverse_is_refused_where_an_iteration_needs_another():

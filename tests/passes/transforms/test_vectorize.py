@@ -15,6 +15,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import TRIES_ALL, by_turns
+from tests.harness.judges import alike
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
 
@@ -45,11 +46,7 @@ def given(function, n):
 def assert_same(before, after, sizes=(0, 1, 2, 3, 4, 5, 7, 8, 9, 13)):
     verify(after)
     for n in sizes:
-        wanted, found = (list(given(before, n)) for _ in range(2))
-        run(before, *wanted, uninitialised="poison")
-        run(after, *found, uninitialised="poison")
-        for a, b in zip(wanted, found, strict=True):
-            assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), f"n = {n}\n{after}"
+        assert alike([*given(before, n)], before, after, uninitialised="poison"), f"n = {n}\n{after}"
 
 
 STATEMENTS = {
@@ -164,12 +161,7 @@ def test_a_number_that_is_reduced(kind, type):
         assert in_all_lanes == (kind not in ("addf", "mulf")), "strict sums go from lane to lane"
         for n in (0, 1, 4, 5, 16, 23, 40):
             numbers = random.integers(-100, 100, n + 1).astype(dtype)
-            found = []
-            for function in (f, made):
-                b = np.zeros(1, dtype)
-                run(function, numbers, b, dtype.type(start), n)
-                found.append(b.tobytes())
-            assert found[0] == found[1], f"n = {n}\n{made}"
+            assert alike([numbers, np.zeros(1, dtype), dtype.type(start), n], f, made), f"n = {n}\n{made}"
 
 
 @pytest.mark.parametrize("kind", ["addf", "mulf"])
@@ -350,12 +342,8 @@ def test_the_best_number_and_its_place(predicate, type):
             if type[0] == "f":
                 given = np.where(random.random(n + 1) < 0.2, np.nan, np.copysign(given, random.normal(size=n + 1)))
                 start = np.nan if start == 100 else -float(start)
-            found = []
-            for function in (f, made):
-                b, p = np.zeros(1, dtype), np.zeros(1, np.int64)
-                run(function, given.astype(dtype), b, p, dtype.type(start), 77, n)
-                found.append((b.tobytes(), p.tolist()))
-            assert found[0] == found[1], f"n = {n}, {given}\n{made}"
+            arguments = [given.astype(dtype), np.zeros(1, dtype), np.zeros(1, np.int64), dtype.type(start), 77, n]
+            assert alike(arguments, f, made), f"n = {n}, {given}\n{made}"
 
 
 def test_what_a_mask_has_stored_is_not_loaded():
@@ -387,12 +375,7 @@ def test_a_place_that_is_computed_of_the_iteration_is_computed_once():
         assert sum(isinstance(v.type, VectorType) and v.type.element == IntegerType(64) for v in values(made)) == 0
         for n in (0, 2, 3, 9, 10, 27):
             given = np.random.default_rng(n).normal(size=n + 1).astype("f4")
-            found = []
-            for function in (f, made):
-                b, p = np.zeros(1, "f4"), np.zeros(1, np.int64)
-                run(function, given, b, p, np.float32(-0.5), -5, n)
-                found.append((b.tobytes(), p.tolist()))
-            assert found[0] == found[1]
+            assert alike([given, np.zeros(1, "f4"), np.zeros(1, np.int64), np.float32(-0.5), -5, n], f, made)
 
 
 def values(function):
@@ -507,10 +490,7 @@ def test_a_loop_that_never_runs_loads_nothing_though_it_begins_at_the_largest_of
     made = vectorize(f, iv(f, "i"), 4)
     for n in (0, 2, 4, 11):
         a, b = (np.arange(n, dtype=np.float32) for _ in "ab")
-        wanted, found = ([a, b.copy(), np.zeros((1, 1), np.float32), n, 0.5] for _ in "fm")
-        run(f, *wanted)
-        run(made, *found)
-        assert wanted[1].tolist() == found[1].tolist()
+        assert alike([a, b, np.zeros((1, 1), np.float32), n, 0.5], f, made)
 
 
 BAND = "min affine_map<(d)[n] -> (n, d + 6)>(%i)[%n]"
@@ -641,10 +621,7 @@ def test_what_grows_evenly_is_computed_in_all_lanes(name, start):
         verify(made)
         assert sum(isinstance(op, arith.Binary) and op.kind == "muli" for op in walk(made)) <= 4, "once for all lanes"
         for n in (0, 2, 3, 17, 70):
-            found = [[np.zeros(n + 3, dtype), np.zeros(1, dtype), np.int8(-5), n] for _ in "ab"]
-            run(f, *found[0])
-            run(made, *found[1])
-            assert [a.tolist() for a in found[0][:2]] == [a.tolist() for a in found[1][:2]]
+            assert alike([np.zeros(n + 3, dtype), np.zeros(1, dtype), np.int8(-5), n], f, made)
 
 
 def test_a_division_where_no_lane_runs_does_not_fail():
@@ -663,12 +640,7 @@ def test_a_division_where_no_lane_runs_does_not_fail():
     made = vectorize(f, iv(f, "i"), 4, tail="masked")
     verify(made)
     for numbers, divisor in (([0, 1, 2, 3, 4, 0], 0), ([9, 0, 3, 0, 0, 8, 7], 3)):
-        found = []
-        for function in (f, made):
-            a = np.array(numbers, np.int32)
-            run(function, a, np.array([divisor], np.int32), len(numbers))
-            found.append(a.tolist())
-        assert found[0] == found[1]
+        assert alike([np.array(numbers, np.int32), np.array([divisor], np.int32), len(numbers)], f, made)
 
 
 # Refusals

@@ -13,6 +13,8 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.lowering.split_vectors import split_vectors
 from affdsl.passes.transforms.vectorize import vectorize
+from tests.harness.judges import alike
+from tests.passes.transforms.lanes import wide
 from tests.three_ways import agree
 
 LOOP = """func.func @f(%A: memref<?xi8>, %r: memref<2xi64>, %n: index) {{
@@ -81,43 +83,31 @@ def given(n):
     return [np.random.default_rng(n).integers(-4, 9, n, "i1"), np.array([2**63 - 5, 0]), n]
 
 
-def wide(text, width, tail):
-    module = parse(text)
-    function = module.functions[0]
-    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
-    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
-    verify(made)
-    return module, made
-
-
 @pytest.mark.parametrize("name", COUNTED)
 def test_the_sum_is_the_same_and_one_number(name):
     for width, tail in itertools.product((8, 64), ("scalar", "masked")):
-        module, found = wide(LOOP.format(body=COUNTED[name]), width, tail)
+        module = parse(LOOP.format(body=COUNTED[name]))
+        found = wide(module, width, tail)
         assert f"vector<{width}xi64>" not in print_op(found)
         for n in (0, 1, 9, 64, 100):
             wanted = given(n)
             run(module.functions[0], *wanted)
             assert wanted[1][1] != 0 or n == 0
             for shown in (found, split_vectors(found, 128)):
-                arrays = given(n)
-                run(shown.functions[0], *arrays)
-                assert arrays[1].tolist() == wanted[1].tolist()
+                assert alike(given(n), module.functions[0], shown.functions[0])
 
 
 def test_it_runs_in_c_and_lowered(tmp_path):
-    _, found = wide(LOOP.format(body=COUNTED["branches"]), 16, "masked")
+    found = wide(parse(LOOP.format(body=COUNTED["branches"])), 16, "masked")
     agree(print_op(found), tmp_path, *given(77))
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_sums_are_made_as_they_were(name):
-    module, found = wide(LOOP.format(body=COUNTED["chosen"]).replace(*OTHERS[name]), 8, "scalar")
+    module = parse(LOOP.format(body=COUNTED["chosen"]).replace(*OTHERS[name]))
+    found = wide(module, 8)
     assert not any(isinstance(op, vector.Reduction) and op.source.type.element.width == 8 for op in walk(found))
-    wanted, arrays = given(37), given(37)
-    run(module.functions[0], *wanted)
-    run(found.functions[0], *arrays)
-    assert arrays[1].tolist() == wanted[1].tolist()
+    assert alike(given(37), module.functions[0], found.functions[0])
 
 
 def test_a_count_beside_a_sum_goes_on_where_iterations_are_left_over():

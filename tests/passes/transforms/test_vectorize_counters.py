@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from affdsl.ir.dialects import affine, arith, memref
-from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType
-from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from affdsl.mlir.writers import print_op
-from affdsl.passes.transforms.vectorize import vectorize
+from tests.harness.judges import alike
+from tests.passes.transforms.lanes import wide
 
 SIZES = (0, 1, 3, 4, 7, 12)
 
@@ -31,23 +29,10 @@ def kernel(body, *, type="index", step=1, carried="", results="", behind=""):
     }}""")
 
 
-def vectorized(module, width, tail="scalar", **options):
-    function = module.functions[0]
-    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
-    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module, **options)))
-    verify(made)
-    return made
-
-
 def assert_same(before, after):
     for n in SIZES:
-        answers = []
-        for module in (before, after):
-            random = np.random.default_rng(n)
-            given = [random.normal(size=4 * n + 42).astype("f4") for _ in "AB"] + [np.zeros(n + 12, "i8")]
-            run(module.functions[0], *given, n, module=module, uninitialised="poison")
-            answers.append([a.tobytes() for a in given])
-        assert answers[0] == answers[1], n
+        given = [*np.random.default_rng(n).normal(size=(2, 4 * n + 42)).astype("f4"), np.zeros(n + 12, "i8"), n]
+        assert alike(given, before.functions[0], after.functions[0], uninitialised="poison"), n
 
 
 PLACES = {
@@ -75,7 +60,7 @@ def test_subscripts_by_a_counter_are_affine(name, step):
         affine.yield %g : {type}"""
     module = kernel(body, type=type, step=step)
     for width, tail in itertools.product((2, 4), ("scalar", "masked")):
-        made = vectorized(module, width, tail)
+        made = wide(module, width, tail)
         assert_same(module, made)
         loops = [op for op in walk(made) if isinstance(op, affine.For)]
         assert loops
@@ -103,7 +88,7 @@ def test_what_else_is_carried_stays(name):
         affine.yield %g, {value} : index, f32"""
     module = kernel(body, carried=", %t = %z", results=", f32", behind="affine.store %s#1, %B[0] : memref<?xf32>")
     for tail in ("scalar", "masked"):
-        made = vectorized(module, 4, tail)
+        made = wide(module, 4, tail)
         assert_same(module, made)
         assert all(len(op.results) == 1 for op in walk(made) if isinstance(op, affine.For))
 
@@ -117,7 +102,7 @@ def test_a_counter_that_is_read_behind_the_loop_is_what_it_was(behind):
         affine.yield %g : index"""
     module = kernel(body, behind=behind)
     for tail in ("scalar", "masked"):
-        made = vectorized(module, 4, tail)
+        made = wide(module, 4, tail)
         assert_same(module, made)
         assert any(op.results for op in walk(made) if isinstance(op, affine.For)) == bool(behind)
 
@@ -129,7 +114,7 @@ def test_a_counter_that_another_value_takes_over_is_computed():
         affine.store %c, %C[%i] : memref<?xi64>
         affine.yield %g, %k : index, index"""
     module = kernel(body, carried=", %before = %first", results=", index")
-    made = vectorized(module, 4)
+    made = wide(module, 4)
     assert_same(module, made)
 
 
@@ -162,20 +147,17 @@ def test_numbers_that_grow_evenly_wrap_in_each_lane(name):
       return
     }}""")
     for tail in ("scalar", "masked", "overlapped"):
-        made = vectorized(module, 8, tail)
-        wide = [
+        made = wide(module, 8, tail)
+        vectors = [
             op.result
             for op in walk(made)
             if isinstance(op, arith.Binary | arith.Cast) and "vector" in str(op.result.type)
         ]
-        assert wide
-        assert all(v.type.element in (IntegerType(8), IntegerType(1)) for v in wide)
-        assert not any(isinstance(op, arith.Binary) and op.kind == "muli" and op.result in wide for op in walk(made))
+        assert vectors
+        assert all(v.type.element in (IntegerType(8), IntegerType(1)) for v in vectors)
+        assert not any(isinstance(op, arith.Binary) and op.kind == "muli" and op.result in vectors for op in walk(made))
         for n in (0, 5, 8, 300):
-            found = [np.zeros(n, "i1") for _ in "ab"]
-            for each, array in zip((module, made), found, strict=True):
-                run(each.functions[0], array, np.int8(-5), n, module=each)
-            assert found[0].tolist() == found[1].tolist()
+            assert alike([np.zeros(n, "i1"), np.int8(-5), n], module.functions[0], made.functions[0])
 
 
 def test_a_counter_that_starts_at_a_size_is_an_affine_subscript():
@@ -191,6 +173,6 @@ def test_a_counter_that_starts_at_a_size_is_an_affine_subscript():
       }
       return
     }""")
-    made = vectorized(module, 4)
+    made = wide(module, 4)
     assert not any(isinstance(op, memref.Load) for op in walk(made.functions[0]))
     assert_same(module, made)

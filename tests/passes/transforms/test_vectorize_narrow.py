@@ -5,15 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from affdsl.ir.dialects import affine, vector
-from affdsl.ir.interpreter import run
+from affdsl.ir.dialects import vector
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.lowering.split_vectors import split_vectors
-from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import by_turns, some
+from tests.harness.judges import alike
+from tests.passes.transforms.lanes import wide
 from tests.three_ways import agree
 
 SUM = """func.func @f(%A: memref<?xiB>, %B: memref<?xiB>, %r: memref<2xi32>, %n: index) {
@@ -45,14 +45,6 @@ def given(bits, n):
     return [*arrays, np.array([7 - 2**31, 0], np.int32), n]
 
 
-def wide(module, width, tail):
-    function = module.functions[0]
-    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
-    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
-    verify(made)
-    return made
-
-
 @pytest.mark.parametrize(
     ("bits", "left", "right"),
     [*itertools.product((8, 16), ("extsi", "extui"), ("extsi", "extui"))],
@@ -64,13 +56,9 @@ def test_the_sum_is_the_same(bits, left, right):
         is_narrow = width // (32 // bits) >= 4
         assert any(isinstance(op, vector.Contract) for op in walk(found)) == is_narrow
         for n in (0, 1, 7, 16, 40, 65):
-            wanted = given(bits, n)
-            run(module.functions[0], *wanted)
             for shown in (found, split_vectors(found, 128), split_vectors(found, 512)):
                 verify(shown)
-                arrays = given(bits, n)
-                run(shown.functions[0], *arrays)
-                assert arrays[2].tolist() == wanted[2].tolist()
+                assert alike(given(bits, n), module.functions[0], shown.functions[0])
 
 
 @pytest.mark.parametrize(("bits", "sign"), some([(8, "extui"), (16, "extsi"), (8, "extsi"), (16, "extui")], 2))
@@ -94,7 +82,4 @@ def test_what_is_read_elsewhere_stays_as_wide_as_it_is(change):
     module = parse(text)
     found = wide(module, 16, "scalar")
     assert not any(isinstance(op, vector.Contract) for op in walk(found))
-    wanted, arrays = given(8, 37), given(8, 37)
-    run(module.functions[0], *wanted)
-    run(found.functions[0], *arrays)
-    assert arrays[2].tolist() == wanted[2].tolist()
+    assert alike(given(8, 37), module.functions[0], found.functions[0])

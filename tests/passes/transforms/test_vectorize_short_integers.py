@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.transforms.vectorize import vectorize
+from tests.harness.judges import alike
 
 BODIES = {
     "saturated": ("%v = arith.addi %a, %c60 : i32\n%r = arith.minsi %v, %c255 : i32", 16),
@@ -75,12 +75,8 @@ def test_what_fits_into_16_bits(name, cast):
     is_short = any(v.type == short for op in walk(made) for v in op.defines())
     assert is_short == (bits == 16 or (cast == "extsi" and name == "of 16 bits and one more"))
     a, b = (v.ravel() for v in np.meshgrid(np.arange(256, dtype="u1"), np.arange(0, 256, 17, dtype="u1")))
-    found = []
-    for each in (f, made):
-        c, d = np.zeros(len(a), "u1"), np.zeros(len(a), "i4")
-        run(each, a.view("i1"), b.view("i1"), c.view("i1"), d, np.int32(70000), len(a))
-        found.append((c.tobytes(), d.tobytes()))
-    assert found[0] == found[1]
+    given = [a.view("i1"), b.view("i1"), np.zeros(len(a), "i1"), np.zeros(len(a), "i4"), np.int32(70000), len(a)]
+    assert alike(given, f, made)
 
 
 LOW = {
@@ -166,12 +162,7 @@ def same(f, a, b):
     (loop,) = (op for op in walk(f) if isinstance(op, affine.For))
     made = vectorize(f, loop.iv, 16)
     verify(made)
-    found = []
-    for each in (f, made):
-        c = np.zeros(len(a), "i1")
-        run(each, a, b, c, len(a))
-        found.append(c.tobytes())
-    assert found[0] == found[1]
+    assert alike([a, b, np.zeros(len(a), "i1"), len(a)], f, made)
     return made
 
 
@@ -227,13 +218,10 @@ def test_what_a_branch_reads_is_long_there():
       return
     }""").functions[0]
     (loop,) = (op for op in walk(f) if isinstance(op, affine.For))
-    found = []
-    for each in (f, vectorize(f, loop.iv, 16, tail="masked")):
-        verify(each)
-        a, c, d = np.arange(40, dtype="u1") * 6, np.zeros(40, "u1"), np.zeros(40, "i8")
-        run(each, a.view("i1"), c.view("i1"), d, 40)
-        found.append((c.tobytes(), d.tobytes()))
-    assert found[0] == found[1]
+    made = vectorize(f, loop.iv, 16, tail="masked")
+    verify(made)
+    a = np.arange(40, dtype="u1") * 6
+    assert alike([a.view("i1"), np.zeros(40, "i1"), np.zeros(40, "i8"), 40], f, made)
 
 
 def test_what_would_be_made_long_again_stays():

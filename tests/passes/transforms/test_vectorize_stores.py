@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from affdsl.ir.dialects import affine, vector
-from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
-from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from affdsl.passes.transforms.vectorize import vectorize
 from affdsl.passes.transforms.vectorize.stores import stored_once
+from tests.harness.judges import alike
+from tests.passes.transforms.lanes import wide
 from tests.three_ways import agree
 
 LOOP = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?xf32>, %n: index) {{
@@ -62,24 +61,6 @@ def given(n):
     return [a, np.full(n + 1, 7, "f4"), np.full(n + 1, 9, "f4"), n]
 
 
-def wide(text, tail):
-    module = parse(text)
-    function = module.functions[0]
-    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
-    made = parse(print_op(vectorize(function, iv, 8, tail=tail, module=module)))
-    verify(made)
-    return module.functions[0], made.functions[0]
-
-
-def same(before, after):
-    for n in (0, 1, 8, 21):
-        wanted, found = given(n), given(n)
-        run(before, *wanted)
-        run(after, *found)
-        for a, b in zip(wanted[:3], found[:3], strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
 def stores_to(function, name):
     """How many whole vectors a function stores to an argument, and how many of which only some lanes."""
     array = next(a for a in function.args if a.hint == name)
@@ -90,9 +71,10 @@ def stores_to(function, name):
 @pytest.mark.parametrize("name", ONCE)
 def test_they_are_stored_once(name):
     for tail in ("scalar", "masked"):
-        before, after = wide(LOOP.format(body=ONCE[name]), tail)
+        module = parse(LOOP.format(body=ONCE[name]))
+        (after,) = wide(module, 8, tail).functions
         assert stores_to(after, "B") == [1, tail == "masked"]
-        same(before, after)
+        assert all(alike(given(n), module.functions[0], after) for n in (0, 1, 8, 21))
 
 
 def once(body, may_alias):
@@ -116,5 +98,5 @@ def test_arrays_that_may_be_one_keep_their_order():
 
 
 def test_it_runs_in_c_and_lowered(tmp_path):
-    _, after = wide(LOOP.format(body=ONCE["conditions inside"]), "masked")
-    agree(print_op(after), tmp_path, *given(37))
+    made = wide(parse(LOOP.format(body=ONCE["conditions inside"])), 8, "masked")
+    agree(print_op(made), tmp_path, *given(37))

@@ -1,7 +1,5 @@
 """Elements at a stride as vectors and shuffles: the same numbers, and no element that the loop does not touch."""
 
-import random
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,9 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import some
+from tests.harness.judges import alike
+from tests.passes.transforms.lanes import wide
 from tests.three_ways import agree
 
 SIZES = (0, 1, 3, 4, 5, 8, 11, 17)
@@ -25,40 +24,8 @@ def loop(body, arguments, step=1):
     return module
 
 
-def wide(module, width, tail="scalar"):
-    function = module.functions[0]
-    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
-    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
-    verify(made)
-    return made
-
-
 def counted(module, kind):
     return sum(isinstance(op, kind) for op in walk(module))
-
-
-def access(pick, k, name):
-    """An access of a flat array, of pairs, or of rows of three, at a stride that may be negative."""
-    stride = pick.choice((2, 2, 3, 3, 4, 5, -2, -3))
-    offset = pick.randrange(6)
-    if name == "P":
-        return f"%P[%i + {pick.randrange(2)}, {pick.randrange(3)}] : memref<?x3xf32>"
-    low = "" if stride > 0 else f" + symbol(%n) * {-stride}"
-    return f"%{name}[%i * {stride}{low} + {offset}] : memref<?xf32>"
-
-
-def body(seed):
-    """Loads, sums and stores at strides, in any order, that may meet one another."""
-    pick, lines, known = random.Random(seed), [], ["%x"]
-    for k in range(pick.randrange(3, 9)):
-        where = access(pick, k, pick.choice("ABP"))
-        if pick.random() < 0.55:
-            lines.append(f"%v{k} = affine.load {where}")
-            known.append(f"%v{k}")
-        else:
-            a, b = pick.choice(known[-3:]), pick.choice(known)
-            lines.append(f"%s{k} = arith.addf {a}, {b} : f32\naffine.store %s{k}, {where}")
-    return "\n".join(lines)
 
 
 ARGUMENTS = "%A: memref<?xf32>, %B: memref<?xf32>, %P: memref<?x3xf32>, %x: f32"
@@ -88,10 +55,7 @@ def test_what_lies_together_is_loaded_together(text, loads, stores, masked):
     assert (counted(found, affine.VectorLoad), counted(found, affine.VectorStore)) == (loads, stores)
     assert counted(found, vector.MaskedLoad | vector.MaskedStore) == masked
     for n in SIZES:
-        a, b = given(n), given(n)
-        run(loop(PROGRAMS[text], ARGUMENTS).functions[0], *a)
-        run(found.functions[0], *b)
-        assert all(x.tobytes() == y.tobytes() for x, y in zip(a[:3], b[:3], strict=True))
+        assert alike(given(n), loop(PROGRAMS[text], ARGUMENTS).functions[0], found.functions[0])
 
 
 PROGRAMS = {
@@ -177,10 +141,7 @@ def test_what_was_just_stored_is_not_loaded(column, loads):
     found = wide(loop(text, ARGUMENTS), 4)
     assert counted(found, affine.Load) == loads
     for n in SIZES:
-        a, b = given(n), given(n)
-        run(loop(text, ARGUMENTS).functions[0], *a)
-        run(found.functions[0], *b)
-        assert all(x.tobytes() == y.tobytes() for x, y in zip(a[:3], b[:3], strict=True))
+        assert alike(given(n), loop(text, ARGUMENTS).functions[0], found.functions[0])
 
 
 def test_rows_of_unknown_length_are_loaded_one_by_one():

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import affine, memref, vector
+from affdsl.ir.dialects import memref, vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
-from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.lowering.split_vectors import split_vectors
-from affdsl.passes.transforms.vectorize import vectorize
+from tests.harness.judges import alike
+from tests.passes.transforms.lanes import wide
 from tests.three_ways import agree
 
 N = af.symbols("N")
@@ -41,28 +41,17 @@ def given(n, size=256):
     return [random.integers(-128, 128, n, "i1"), random.integers(-128, 128, size, "i1"), np.zeros(n, "i1"), n]
 
 
-def wide(text, width, tail):
-    module = parse(text)
-    function = module.functions[0]
-    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
-    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
-    verify(made)
-    return function, made
-
-
 @pytest.mark.parametrize("index", [UNSIGNED, UNDER], ids=["everywhere", "under a condition"])
 @pytest.mark.parametrize("size", [256, 300])
 def test_bytes_that_bytes_choose_are_gathered(index, size):
     for width, tail in ((8, "scalar"), (64, "masked")):
-        before, made = wide(LOOP.format(index=index.replace("256", str(size)), size=size), width, tail)
+        module = parse(LOOP.format(index=index.replace("256", str(size)), size=size))
+        made = wide(module, width, tail)
         gathers = [op for op in walk(made) if isinstance(op, vector.Gather)]
         assert len(gathers) == (1 + (index is UNDER)) * (1 + (tail == "masked"))
         for shown in (made, split_vectors(made, 128)):
             for n in (0, 1, 9, 64, 100):
-                wanted, found = given(n, size), given(n, size)
-                run(before, *wanted)
-                run(shown.functions[0], *found)
-                assert found[2].tolist() == wanted[2].tolist()
+                assert alike(given(n, size), module.functions[0], shown.functions[0])
 
 
 @pytest.mark.parametrize(("index", "size"), [
@@ -71,13 +60,13 @@ def test_bytes_that_bytes_choose_are_gathered(index, size):
     ("%k = arith.index_castui %a : i8 to index", 255),
 ])  # fmt: skip
 def test_others_are_loaded_lane_by_lane(index, size):
-    _, made = wide(LOOP.format(index=index, size=size), 8, "scalar")
+    made = wide(parse(LOOP.format(index=index, size=size)), 8)
     assert not any(isinstance(op, vector.Gather) for op in walk(made))
     assert sum(isinstance(op, memref.Load) for op in walk(made)) > 8
 
 
 def test_it_runs_in_c_and_lowered(tmp_path):
-    _, made = wide(LOOP.format(index=UNSIGNED, size=256), 16, "masked")
+    made = wide(parse(LOOP.format(index=UNSIGNED, size=256)), 16, "masked")
     agree(print_op(made), tmp_path, *given(77))
 
 
@@ -90,10 +79,10 @@ def test_elements_that_nobody_wrote_are_not_chosen_by_lanes_that_do_not_run():
         .replace(", %t: memref<256xi8>", "")
         .replace("affine.for", table + " affine.for", 1)
     )
-    before, made = wide(text, 8, "masked")
+    module = parse(text)
     x, out = np.array([3, 4, 5], "i1"), np.zeros((2, 3), "i1")
-    run(before, x, out[0], 3)
-    run(made.functions[0], x, out[1], 3)
+    run(module.functions[0], x, out[0], 3)
+    run(wide(module, 8, "masked").functions[0], x, out[1], 3)
     assert out.tolist() == [[10, 11, 12]] * 2
 
 
@@ -120,14 +109,11 @@ def test_targets_with_tables_look_up_in_all_lanes():
 def test_a_byte_that_is_the_same_in_all_lanes_is_loaded_once_or_under_the_mask():
     index = "%z = affine.load %x[0] : memref<?xi8>\n    %k = arith.index_castui %z : i8 to index"
     text = LOOP.format(index=index, size=256)
-    _, made = wide(text, 8, "scalar")
+    made = wide(parse(text), 8)
     assert not [op for op in walk(made) if isinstance(op, vector.Gather)]
     stored = text.replace("%c = arith", "memref.store %b, %t[%k] : memref<256xi8>\n    %c = arith")
     for tail in ("scalar", "masked"):
-        before, made = wide(stored, 8, tail)
+        module = parse(stored)
+        made = wide(module, 8, tail)
         for n in (0, 7, 8, 21):
-            wanted, found = given(n), given(n)
-            run(before, *wanted)
-            run(made.functions[0], *found, module=made)
-            for one, other in zip(wanted[:3], found[:3], strict=True):
-                np.testing.assert_array_equal(one, other)
+            assert alike(given(n), module.functions[0], made.functions[0])

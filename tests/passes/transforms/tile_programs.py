@@ -19,117 +19,71 @@ from affdsl.passes.legality.refusal import IllegalTransform
 from tests.harness.judges import left
 from tests.passes.compare import parsed
 
+
+def _function(name: str, body: str, arguments: str = "%A: TYPE, %n: index") -> str:
+    text = f"func.func @{name}({arguments}) {{ {body} return }}".replace("TYPE", "memref<?x?xf64>")
+    return text.replace("UPTO", "0 to affine_map<(d0) -> (d0)>").replace("BEHIND", "affine_map<(d0) -> (d0 + 1)>")
+
+
+def _update(result: str, left: str, right: str, kind: str = "subf") -> str:
+    """result -= left * right."""
+    other = f"%b = affine.load %{right} : TYPE" if left != right else ""
+    return f"""%a = affine.load %{left} : TYPE {other} %c = affine.load %{result} : TYPE
+      %p = arith.mulf %a, %{"b" if other else "a"} : f64 %s = arith.{kind} %c, %p : f64
+      affine.store %s, %{result} : TYPE"""
+
+
+def _divided(result: str, divisor: str) -> str:
+    """result /= divisor."""
+    return f"""%d = affine.load %{divisor} : TYPE %e = affine.load %{result} : TYPE
+      %q = arith.divf %e, %d : f64 affine.store %q, %{result} : TYPE"""
+
+
 TRIANGLES = {
-    "cholesky": """func.func @cholesky(%A: memref<?x?xf64>, %n: index) {
-  affine.for %i = 0 to %n {
-    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
-      affine.for %k = 0 to affine_map<(d0) -> (d0)>(%j) {
-        %a = affine.load %A[%i, %k] : memref<?x?xf64>
-        %b = affine.load %A[%j, %k] : memref<?x?xf64>
-        %c = affine.load %A[%i, %j] : memref<?x?xf64>
-        %p = arith.mulf %a, %b : f64
-        %s = arith.subf %c, %p : f64
-        affine.store %s, %A[%i, %j] : memref<?x?xf64>
-      }
-      %d = affine.load %A[%j, %j] : memref<?x?xf64>
-      %e = affine.load %A[%i, %j] : memref<?x?xf64>
-      %q = arith.divf %e, %d : f64
-      affine.store %q, %A[%i, %j] : memref<?x?xf64>
-    }
-    affine.for %k2 = 0 to affine_map<(d0) -> (d0)>(%i) {
-      %a = affine.load %A[%i, %k2] : memref<?x?xf64>
-      %c = affine.load %A[%i, %i] : memref<?x?xf64>
-      %p = arith.mulf %a, %a : f64
-      %s = arith.subf %c, %p : f64
-      affine.store %s, %A[%i, %i] : memref<?x?xf64>
-    }
-    %d2 = affine.load %A[%i, %i] : memref<?x?xf64>
-    %r = math.sqrt %d2 : f64
-    affine.store %r, %A[%i, %i] : memref<?x?xf64>
-  }
-  return
-}""",
-    "lu": """func.func @lu(%A: memref<?x?xf64>, %n: index) {
-  affine.for %i = 0 to %n {
-    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
-      affine.for %k = 0 to affine_map<(d0) -> (d0)>(%j) {
-        %a = affine.load %A[%i, %k] : memref<?x?xf64>
-        %b = affine.load %A[%k, %j] : memref<?x?xf64>
-        %c = affine.load %A[%i, %j] : memref<?x?xf64>
-        %p = arith.mulf %a, %b : f64
-        %s = arith.subf %c, %p : f64
-        affine.store %s, %A[%i, %j] : memref<?x?xf64>
-      }
-      %d = affine.load %A[%j, %j] : memref<?x?xf64>
-      %e = affine.load %A[%i, %j] : memref<?x?xf64>
-      %q = arith.divf %e, %d : f64
-      affine.store %q, %A[%i, %j] : memref<?x?xf64>
-    }
-    affine.for %j2 = affine_map<(d0) -> (d0)>(%i) to %n {
-      affine.for %k2 = 0 to affine_map<(d0) -> (d0)>(%i) {
-        %a = affine.load %A[%i, %k2] : memref<?x?xf64>
-        %b = affine.load %A[%k2, %j2] : memref<?x?xf64>
-        %c = affine.load %A[%i, %j2] : memref<?x?xf64>
-        %p = arith.mulf %a, %b : f64
-        %s = arith.subf %c, %p : f64
-        affine.store %s, %A[%i, %j2] : memref<?x?xf64>
-      }
-    }
-  }
-  return
-}""",
-    "lu_kij": """func.func @lu_kij(%A: memref<?x?xf64>, %n: index) {
-  affine.for %k = 0 to %n {
-    affine.for %i = affine_map<(d0) -> (d0 + 1)>(%k) to %n {
-      %d = affine.load %A[%k, %k] : memref<?x?xf64>
-      %e = affine.load %A[%i, %k] : memref<?x?xf64>
-      %q = arith.divf %e, %d : f64
-      affine.store %q, %A[%i, %k] : memref<?x?xf64>
-      affine.for %j = affine_map<(d0) -> (d0 + 1)>(%k) to %n {
-        %a = affine.load %A[%i, %k] : memref<?x?xf64>
-        %b = affine.load %A[%k, %j] : memref<?x?xf64>
-        %c = affine.load %A[%i, %j] : memref<?x?xf64>
-        %p = arith.mulf %a, %b : f64
-        %s = arith.subf %c, %p : f64
-        affine.store %s, %A[%i, %j] : memref<?x?xf64>
-      }
-    }
-  }
-  return
-}""",
-    "cholesky_update": """func.func @cholesky_update(%A: memref<?x?xf64>, %n: index) {
-  affine.for %k = 0 to %n {
-    affine.for %i = affine_map<(d0) -> (d0 + 1)>(%k) to %n {
-      affine.for %j = affine_map<(d0) -> (d0 + 1)>(%k) to affine_map<(d0) -> (d0 + 1)>(%i) {
-        %a = affine.load %A[%i, %k] : memref<?x?xf64>
-        %b = affine.load %A[%j, %k] : memref<?x?xf64>
-        %c = affine.load %A[%i, %j] : memref<?x?xf64>
-        %p = arith.mulf %a, %b : f64
-        %s = arith.subf %c, %p : f64
-        affine.store %s, %A[%i, %j] : memref<?x?xf64>
-      }
-    }
-  }
-  return
-}""",
-    "trmm": """func.func @trmm(%A: memref<?x?xf64>, %B: memref<?x?xf64>, %n: index, %alpha: f64) {
-  affine.for %i = 0 to %n {
-    affine.for %j = 0 to %n {
-      affine.for %k = affine_map<(d0) -> (d0 + 1)>(%i) to %n {
-        %a = affine.load %A[%k, %i] : memref<?x?xf64>
-        %b = affine.load %B[%k, %j] : memref<?x?xf64>
-        %c = affine.load %B[%i, %j] : memref<?x?xf64>
-        %p = arith.mulf %a, %b : f64
-        %s = arith.addf %c, %p : f64
-        affine.store %s, %B[%i, %j] : memref<?x?xf64>
-      }
-      %e = affine.load %B[%i, %j] : memref<?x?xf64>
-      %q = arith.mulf %e, %alpha : f64
-      affine.store %q, %B[%i, %j] : memref<?x?xf64>
-    }
-  }
-  return
-}""",
+    "cholesky": _function(
+        "cholesky",
+        f"""affine.for %i = 0 to %n {{
+          affine.for %j = UPTO(%i) {{
+            affine.for %k = UPTO(%j) {{ {_update("A[%i, %j]", "A[%i, %k]", "A[%j, %k]")} }}
+            {_divided("A[%i, %j]", "A[%j, %j]")}
+          }}
+          affine.for %k2 = UPTO(%i) {{ {_update("A[%i, %i]", "A[%i, %k2]", "A[%i, %k2]")} }}
+          %d2 = affine.load %A[%i, %i] : TYPE %r = math.sqrt %d2 : f64 affine.store %r, %A[%i, %i] : TYPE
+        }}""",
+    ),
+    "lu": _function(
+        "lu",
+        f"""affine.for %i = 0 to %n {{
+          affine.for %j = UPTO(%i) {{
+            affine.for %k = UPTO(%j) {{ {_update("A[%i, %j]", "A[%i, %k]", "A[%k, %j]")} }}
+            {_divided("A[%i, %j]", "A[%j, %j]")}
+          }}
+          affine.for %j2 = affine_map<(d0) -> (d0)>(%i) to %n {{
+            affine.for %k2 = UPTO(%i) {{ {_update("A[%i, %j2]", "A[%i, %k2]", "A[%k2, %j2]")} }}
+          }}
+        }}""",
+    ),
+    "lu_kij": _function(
+        "lu_kij",
+        f"""affine.for %k = 0 to %n {{ affine.for %i = BEHIND(%k) to %n {{
+          {_divided("A[%i, %k]", "A[%k, %k]")}
+          affine.for %j = BEHIND(%k) to %n {{ {_update("A[%i, %j]", "A[%i, %k]", "A[%k, %j]")} }}
+        }} }}""",
+    ),
+    "cholesky_update": _function(
+        "cholesky_update",
+        f"""affine.for %k = 0 to %n {{ affine.for %i = BEHIND(%k) to %n {{
+          affine.for %j = BEHIND(%k) to BEHIND(%i) {{ {_update("A[%i, %j]", "A[%i, %k]", "A[%j, %k]")} }}
+        }} }}""",
+    ),
+    "trmm": _function(
+        "trmm",
+        f"""affine.for %i = 0 to %n {{ affine.for %j = 0 to %n {{
+          affine.for %k = BEHIND(%i) to %n {{ {_update("B[%i, %j]", "A[%k, %i]", "B[%k, %j]", "addf")} }}
+          %e = affine.load %B[%i, %j] : TYPE %q = arith.mulf %e, %alpha : f64 affine.store %q, %B[%i, %j] : TYPE
+        }} }}""",
+        "%A: TYPE, %B: TYPE, %n: index, %alpha: f64",
+    ),
 }
 """Cholesky, LU and trmm as their loops are usually written; kernels of which whole nests are perfect."""
 
