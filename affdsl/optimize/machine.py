@@ -25,6 +25,11 @@ USUAL_RATES = (32.0, 12.0, 5.0)
 
 MASKED_STORE = 16.0
 """Cycles of a store under a mask, where not every instruction takes one: measured on Zen 3."""
+USUAL_WIDTH = 256
+"""Bits of the registers of vectors for which all figures are."""
+WIDE, PARTS = 2.0, 4.0
+"""`wide` and `parts` for registers of 512 bits: two units are left for these, and `vdivpd` takes 16 cycles where
+`vdivsd` takes 4 (Ice Lake, Golden Cove; uops.info)."""
 
 
 class Level(FrozenValue):
@@ -56,6 +61,10 @@ class Machine(FrozenValue):
         How many operations of any kind a core begins in a cycle.
     floats, integers, loads, stores, moves
         How many of each kind it begins at most; moves go between lanes of registers.
+    wide
+        How many operations on vectors, of any kind but loads and stores.
+    parts
+        In how many parts, one after the other, the quotients of a register are made.
     turn
         How long a loop takes for an iteration at least.
     entry
@@ -87,6 +96,8 @@ class Machine(FrozenValue):
     loads: float = 2.0
     stores: float = 1.0
     moves: float = 1.0
+    wide: float = 4.0
+    parts: float = 1.0
     turn: float = 1.5
     entry: float = 6.0
     sum: float = 3.0
@@ -108,8 +119,11 @@ def usual(target: Target) -> Machine:
     sizes = target.caches or USUAL_CACHES
     rates = (0.0, *USUAL_RATES[:-1])
     levels = [Level(f"L{k}", size, rate) for k, (size, rate) in enumerate(zip(sizes, rates, strict=False), 1)]
+    levels.append(Level("memory", None, USUAL_RATES[-1]))
     masked = 1.0 if target.has_masks else MASKED_STORE
-    return Machine(target, (*levels, Level("memory", None, USUAL_RATES[-1])), masked_store=masked)
+    if target.width <= USUAL_WIDTH:
+        return Machine(target, (*levels,), masked_store=masked)
+    return Machine(target, (*levels,), masked_store=masked, wide=WIDE, parts=PARTS)
 
 
 def measured(target: Target, roof: Roofline) -> Machine:

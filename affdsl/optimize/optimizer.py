@@ -232,9 +232,9 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
         return s, "", [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
     best, slower = first_that_pays(_candidates(s, root, options, left_out))
-    if best is not None and (_reassociates(best) or (options.reassociate and best.is_doubtful)):
+    if options.reassociate and (best is None or _reassociates(best) or best.is_doubtful):
         strict, _ = first_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
-        if strict is not None and 0 < strict.ratio < WORTH * best.ratio:
+        if strict is not None and (best is None or 0 < strict.ratio < WORTH * best.ratio):
             best = strict
     if best is not None:
         first, *others = best.notes

@@ -1,8 +1,8 @@
 """Chooses among the candidates of a nest by what the model says of them; the loops as written are always one.
 
-The first candidate is taken at once if the model has nothing against it, which is so of nearly all nests. Where it
-expects the loops as written to be faster, the next one is made, and so on; if all of them are slower, the loops stay
-as they are. Where sums may be made in another order, those in the order of the text are a candidate, too.
+The first candidate is taken if the model has nothing against it, which is so of nearly all nests. Where it expects the
+loops as written to be faster, the next one is made, and so on; if all of them are slower, the loops stay as they are.
+Where sums may be made in another order, those in the order of the text are a candidate, too.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from affdsl.optimize.model.schedules import cycles_of, sizes_that_run, standing_
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.schedule.schedule import Schedule
 
-SLOWER = 1.4
-"""So many times as long as the loops as written a candidate may take by the model: it is no more exact than that."""
 CLEARLY = 0.7
 """The part of the time of the loops as written in which a candidate computes that is not looked at any closer."""
 MODEST = 0.4
-"""A candidate that takes such a part of the time of the loops as written, or more, is compared with others."""
+"""A candidate that takes such a part of the time of the loops as written, or more, is compared with stricter ones."""
 WORTH = 0.9
 """A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
+SLOWER = 1.05
+"""So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
 AS_WRITTEN = "the loops as written"
 
 
@@ -63,17 +63,22 @@ class Candidate(Frozen):
             return 0.0
 
     @property
-    def is_slower(self) -> bool:
-        """Whether the model expects the loops as written to be faster.
+    def share(self) -> float:
+        """The part of the time of the loops as written that counts; 0 where nobody knows.
 
         What moves between caches is not asked for where that is computed in far less time: it seldom is more.
         """
-        return self.near_ratio > CLEARLY and self.ratio > SLOWER
+        return self.near_ratio if self.near_ratio <= CLEARLY else self.ratio
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether the model expects the loops as written to be faster."""
+        return self.share > SLOWER
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the model expects it to gain little, or to take longer than the loops as written, if not clearly."""
-        return self.ratio > MODEST
+        """Whether the model expects it to gain little."""
+        return self.share > MODEST
 
     @cached_property
     def near_ratio(self) -> float:
@@ -82,12 +87,8 @@ class Candidate(Frozen):
 
     @property
     def gain(self) -> float | None:
-        """How many times as fast as the loops as written it is by the model; None where data decides that.
-
-        Where it clearly computes in less time, what moves between caches is left out, as in `is_slower`.
-        """
-        ratio = self.ratio if self.near_ratio > CLEARLY else self.near_ratio
-        return 1 / ratio if ratio else None
+        """How many times as fast as the loops as written it is by the model; None where data decides that."""
+        return 1 / self.share if self.share else None
 
     def __str__(self) -> str:
         known = f"{self.ratio:.2g} times as long as {AS_WRITTEN}" if self.ratio else "data decides how long"

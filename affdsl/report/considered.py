@@ -84,7 +84,7 @@ def _rows(
             candidate = Candidate(name, made, s, tuple(notes), machine)
             is_first = not taken and not candidate.is_slower
             taken = taken or is_first
-            ratio = f" ({candidate.ratio:.2g} times as long where all sizes are 300)" if candidate.ratio else ""
+            ratio = f" ({candidate.ratio:.2g} times as long with the usual sizes)" if candidate.ratio else ""
             yield Row(called, _time(made.kernel(), sizes, machine) + ratio, "; ".join(map(str, notes)), is_first)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.machine import Machine
@@ -17,28 +18,30 @@ from affdsl.optimize.model.compiled import in_counters, step_of, stride_of, vari
 from affdsl.optimize.model.sizes import bits_of, element_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError
 
-MOST_APART = 4
-"""So many elements lie between those of two iterations at most: they are shuffled together."""
 Place: TypeAlias = "tuple[Value, tuple[Affine, ...]]"
 """An element of an array."""
 
 _SIMPLE = ("absf", "sqrt", "copysign")
-_SCALAR = ("remf", "minimumf", "maximumf", "fptoui", "uitofp")
+_UNSIGNED = ("fptoui", "uitofp")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
+_CALLS = (func.Call, scf.While, affine.For, affine.Parallel)
 
 
 def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: Machine) -> int:
-    """How many iterations of an innermost loop compilers put into a register; 1 where they leave it as it is."""
+    """How many iterations of an innermost loop compilers may put into a register; 1 where they leave it as it is."""
     ops = [each for each in walk(loop) if each is not loop]
     if loop.step != 1 or any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
         return 1
-    known, always = variables(ops, of), {*_always_stored(loop.body)}
+    known = variables(ops, of)
     before = known.difference(v for each in ops for v in each.defines())
-    if any(_stays_scalar(each, loop, of, known, before, always) for each in ops):
+    if any(_stays_scalar(each, loop, of, before, machine) for each in ops) or _chosen_and_stored(ops, loop):
         return 1
-    if not all(map(_is_reduced, loop.carried, _yielded(loop, of))) or _is_carried(loop, known):
-        return 1
-    if _is_scan(loop, known):
+    sums = sums_in_order(loop, of)
+    uses = Counter(v for each in ops for v in each.reads())
+    for v, made in zip(loop.carried, _yielded(loop, of), strict=False):
+        if v not in sums and (uses[v] > 1 or not _is_reduced(v, made)):
+            return 1
+    if _is_carried(loop, known - sums, of) or _is_scan(loop, known):
         return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
     if not _lie_together(plain, loop, of) or _wait(plain, loop, of, lanes):
@@ -51,6 +54,44 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     return found
 
 
+def sums_in_order(loop: affine.For, of: Iterations) -> set[Value]:
+    """The floats that iterations add to, one after the other, and use for nothing else: values, and variables.
+
+    Compilers put on vectors what is added, and add its lanes in order.
+    """
+    ops = [each for each in walk(loop) if each is not loop]
+    uses = Counter(v for each in ops for v in each.reads())
+    found = {v for v, made in zip(loop.carried, _yielded(loop, of), strict=False) if uses[v] == 1 and _adds(made, v)}
+    for v in variables(ops, of):
+        loads = [each for each in ops if isinstance(each, affine.Load) and each.memref is v]
+        stores = [each for each in ops if isinstance(each, affine.Store) and each.memref is v]
+        if len(loads) == len(stores) == 1 and uses[loads[0].result] == 1:
+            found |= {v} if _adds(of.maker(stores[0].value), loads[0].result) else set()
+    return found
+
+
+def _adds(made: Op | None, to: Value) -> bool:
+    """Whether an operation adds something to a float."""
+    if not isinstance(made, arith.Binary) or not isinstance(to.type, FloatType):
+        return False
+    return (made.kind == "addf" and to in (made.left, made.right)) or (made.kind == "subf" and made.left is to)
+
+
+def _chosen_and_stored(ops: Sequence[Op], loop: affine.For) -> bool:
+    """Whether data decides which elements are stored that the loop loads, too, or whether they are before the load."""
+    always = {array for array, _ in always_stored(loop.body)}
+    chosen = {each.memref for each in ops if isinstance(each, memref.Load | memref.Store)}
+    stored = {each.memref for each in ops if isinstance(each, memref.Store | affine.Store)}
+    again = {each.memref for each in ops if isinstance(each, memref.Load | affine.Load)}
+    seldom: set[Value] = set()
+    for each in ops:
+        if isinstance(each, affine.Store) and each.index and each.memref not in always:
+            seldom.add(each.memref)
+        elif isinstance(each, affine.Load) and each.memref in seldom:
+            return True
+    return bool(chosen & stored & again)
+
+
 def _yielded(loop: affine.For, of: Iterations) -> list[Op | None]:
     """What makes the values that an iteration hands on."""
     ends = (v for op in loop.body[-1:] if isinstance(op, affine.Yield) for v in op.reads())
@@ -59,45 +100,51 @@ def _yielded(loop: affine.For, of: Iterations) -> list[Op | None]:
 
 def _is_reduced(carried: Value, made: Op | None) -> bool:
     """Whether iterations combine integers with a value that is handed on: in any order, as floats are not."""
-    is_float = isinstance(carried.type, FloatType)
-    return not is_float and isinstance(made, arith.Binary) and carried in made.reads()
+    if isinstance(carried.type, FloatType) or not isinstance(made, arith.Binary):
+        return False
+    return carried in made.reads() and (made.kind != "subi" or made.left is carried)
 
 
-def _always_stored(block: Block) -> Iterator[Place]:
+def always_stored(block: Block) -> Iterator[Place]:
     """What is stored in any case."""
     for op in block:
         if isinstance(op, affine.Store):
             yield op.memref, op.index
         elif isinstance(op, affine.If | scf.If):
             first, second = op.blocks()
-            yield from {*_always_stored(first)} & {*_always_stored(second)}
+            yield from {*always_stored(first)} & {*always_stored(second)}
 
 
-def _stays_scalar(
-    op: Op, loop: affine.For, of: Iterations, known: set[Value], before: set[Value], always: set[Place]
-) -> bool:
-    """Whether an operation keeps a loop from vectors: a function, a quotient of integers, a store that may not be.
+def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], machine: Machine) -> bool:
+    """Whether an operation keeps a loop from vectors: a function, a quotient of integers, what has no instruction.
 
-    Of the known variables some are from before the loop.
+    Some variables are from before the loop.
     """
-    if isinstance(op, math.Unary | math.Binary):
-        return op.kind not in _SIMPLE
-    if isinstance(op, memref.Load | memref.Store | func.Call | scf.While | affine.For | affine.Parallel):
-        return True
-    if isinstance(op, affine.If) and not _moves_with(op, loop):
-        return False  # the loop is made twice
-    if isinstance(op, affine.If) and any(c.equality for c in op.condition):
-        return True
-    if isinstance(op, scf.If) and any(isinstance(each, scf.If) for block in op.blocks() for each in block):
-        return True
-    if isinstance(op, scf.If | affine.If):
-        if _keeps_the_last(op, before):
+    match op:
+        case math.Unary() | math.Binary():
+            return op.kind not in _SIMPLE
+        case memref.Store():
+            return not machine.target.has_masks or bits_of(op.value.type) < 32
+        case affine.If() if not _moves_with(op, loop):
+            return False  # the loop is made twice
+        case affine.If() if not all(map(_is_compared, op.condition)):
             return True
-        stores = (each for each in walk(op) if isinstance(each, affine.Store) and each.memref not in known)
-        return any((each.memref, each.index) not in always for each in stores)
-    if isinstance(op, arith.Binary) and op.kind in _QUOTIENTS:
-        return not isinstance(of.maker(op.right), arith.Constant)
-    return getattr(op, "kind", "") in _SCALAR
+        case affine.If() | scf.If():
+            return _keeps_the_last(op, before)
+        case arith.Binary() if op.kind in _QUOTIENTS:
+            return not isinstance(of.maker(op.right), arith.Constant)
+        case arith.Cast() if op.kind in _UNSIGNED:
+            bits = max(bits_of(v.type) for v in (op.operand, op.result) if not isinstance(v.type, FloatType))
+            return bits >= 32 and not machine.target.has_masks
+    return isinstance(op, _CALLS) or getattr(op, "kind", "") == "remf"
+
+
+def _is_compared(condition: Constraint) -> bool:
+    """Whether a condition on a counter is of a kind that vectors have: less or more, or remainders by powers of two."""
+    divisors = [atom.divisor for atom, _ in condition.expr.terms if isinstance(atom, FloorDiv)]
+    if not divisors:
+        return not condition.equality
+    return all(isinstance(each, int) and each & (each - 1) == 0 for each in divisors)
 
 
 def _keeps_the_last(op: scf.If | affine.If, before: set[Value]) -> bool:
@@ -112,15 +159,18 @@ def _moves_with(op: affine.If, loop: affine.For) -> bool:
     return any(loop.iv in c.expr.values() for c in op.condition)
 
 
-def _is_carried(loop: affine.For, known: set[Value]) -> bool:
-    """Whether an iteration uses a float that one before has left in a variable."""
-    kept = known.intersection(op.memref for op in walk(loop) if isinstance(op, affine.Store))
+def _is_carried(loop: affine.For, known: set[Value], of: Iterations) -> bool:
+    """Whether an iteration uses what one before has left in a variable, and does more than combine integers with it."""
+    ops = [*walk(loop)]
+    stored = {op.memref: of.maker(op.value) for op in ops if isinstance(op, affine.Store) and op.memref in known}
     written: set[Value] = set()
     for op in loop.body:
         written |= {op.memref} if isinstance(op, affine.Store) else set()
-        loads = (each for each in walk(op) if isinstance(each, affine.Load) and isinstance(each.result.type, FloatType))
-        if any(each.memref in kept and each.memref not in written for each in loads):
-            return True
+        for each in walk(op):
+            if isinstance(each, affine.Load) and each.memref in stored.keys() - written:
+                users = [user for user in ops if each.result in user.reads()]
+                if users != [stored[each.memref]] or not _is_reduced(each.result, stored[each.memref]):
+                    return True
     return False
 
 
@@ -144,20 +194,16 @@ def _is_scan(loop: affine.For, known: set[Value]) -> bool:
 
 
 def _lie_together(plain: Sequence[affine.Load | affine.Store], loop: affine.For, of: Iterations) -> bool:
-    """Whether accesses move in small steps, and stores of larger ones leave no element out."""
-    groups: dict[tuple[object, ...], set[int]] = {}
+    """Whether accesses move in steps that are known, and what stays is stored each time, and no sum of floats."""
+    always = {*always_stored(loop.body)}
     for each in plain:
         step = stride_of(each, loop, of)
-        if step is None or abs(step) > MOST_APART:
+        if step is None:
             return False
-        if isinstance(each, affine.Store):
-            if not step and isinstance(each.value.type, FloatType):
-                return False  # a sum in the order of the text
-            if abs(step) > 1:
-                last = each.index[-1]
-                key = each.memref, each.index[:-1], last - last.constant, abs(step)
-                groups.setdefault(key, set()).add(last.constant)
-    return all(len(found) >= int(str(key[-1])) for key, found in groups.items())
+        is_float, is_always = isinstance(element_of(each.memref.type), FloatType), (each.memref, each.index) in always
+        if isinstance(each, affine.Store) and not step and (is_float or not is_always):
+            return False
+    return True
 
 
 def _wait(plain: Sequence[affine.Load | affine.Store], loop: affine.For, of: Iterations, lanes: Lanes) -> bool:
@@ -182,7 +228,7 @@ def _depends(
     if any(e.is_constant and e.constant and not step for e, step in zip(apart, steps, strict=True)):
         return False
     if steps != [step_of(e, loop.iv) for e in there]:
-        return True
+        return not _are_apart(here, there, loop, of, lanes)
     try:
         distances = [int(np.asarray(of.expression(e, lanes)).ravel()[0]) for e in apart]
         trips = int(np.max(of.ranges(loop)[0].count(lanes)))
@@ -194,3 +240,17 @@ def _depends(
     if isinstance(other, affine.Load):
         return late.is_integer() and (0 < late < trips or (not before and -trips < late < 0))
     return late.is_integer() and (0 < late < trips if before else -trips < late < 0)
+
+
+def _are_apart(here: Sequence[Affine], there: Sequence[Affine], loop: affine.For, of: Iterations, lanes: Lanes) -> bool:
+    """Whether no element of an access is one of another, since all subscripts of a dimension are less than others."""
+    try:
+        (each,) = of.ranges(loop)
+        first = {v: numbers.ravel()[:1] for v, numbers in lanes.values.items()}
+        one = Lanes(first, np.ones(1))
+        lower, count = (int(np.ravel(part)[0]) for part in (each.lower(one), each.count(one)))
+        ends = Lanes({**first, loop.iv: np.array([lower, lower + loop.step * max(0, count - 1)])}, np.ones(2))
+        sides = [[np.asarray(of.expression(e, ends)) for e in exprs] for exprs in (here, there)]
+    except (UncountedError, IndexError, ValueError):
+        return False
+    return any(a.max() < b.min() or b.max() < a.min() for a, b in zip(*sides, strict=True))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
+from typing import TypeAlias
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.compiled import BETWEEN
+from affdsl.optimize.model.compiled import BETWEEN, step_of
 from affdsl.optimize.model.sizes import element_of, lanes_of
 
 ROUNDS = 4
@@ -22,14 +23,20 @@ NEVER = -inf
 """When something is there that waits for no iteration before."""
 SHORT = 2.0
 """Cycles of a comparison of floats, and of what moves lanes."""
-Cell = tuple[Value, tuple[Affine, ...]]
-"""An element of an array."""
+LOADS = (affine.Load, affine.VectorLoad, vector.MaskedLoad)
+STORES = (affine.Store, affine.VectorStore, vector.MaskedStore)
+Access: TypeAlias = "affine.Access | vector.MaskedLoad | vector.MaskedStore"
+Place = tuple[Value, tuple[Affine, ...]]
+"""An array, and expressions without their constants: elements of one place are some numbers apart."""
 
 
 def cycles_waiting(loop: affine.For, machine: Machine) -> float:
     """The cycles from what an iteration leaves for the next one to what that leaves in turn; 0 if nothing is left.
 
-    Values are handed on, or stored in an element of which a later iteration loads the number.
+    Values are handed on, or stored in an element of which a later iteration loads the number. What is loaded of an
+    element that a vector beside it, or a vector under a mask, has stored waits until that is in the cache; and later
+    stores wait for it, since they reach the cache in the order of the text (Intel, "Optimization reference manual",
+    on store forwarding, and on forwarding and memory masking).
 
     >>> from affdsl.codegen.targets.baseline import BASELINE
     >>> from affdsl.mlir.readers import parse
@@ -54,6 +61,17 @@ def cycles_waiting(loop: affine.For, machine: Machine) -> float:
 
 
 @dataclass
+class _Stored:
+    """Neighbours that were stored: where, in which cycle they were there, and in which one they went to the cache."""
+
+    at: tuple[int, ...]
+    width: int
+    end: float
+    gone: float
+    is_whole: bool
+
+
+@dataclass
 class _Followed:
     """Iterations one after the other, and after which cycle each value is there.
 
@@ -61,36 +79,69 @@ class _Followed:
     ----------
     both
         The arrays that are loaded and stored.
+    count
+        How many iterations there were.
+    done, blocked
+        After which cycle all operations so far are done, and the last load that waited for a store.
     """
 
     loop: affine.For
     machine: Machine
     both: set[Value] = field(default_factory=set)
     ready: dict[Value, float] = field(default_factory=dict)
-    applied: dict[Value, Affine] = field(default_factory=dict)
-    cells: dict[Cell, float] = field(default_factory=dict)
+    made: dict[Value, Affine] = field(default_factory=dict)
+    stored: dict[Place, list[_Stored]] = field(default_factory=dict)
+    places: dict[tuple[Affine, ...], tuple[tuple[Affine, ...], tuple[int, ...]]] = field(default_factory=dict)
+    count: int = 0
+    done: float = 0.0
+    blocked: float = 0.0
 
     def __post_init__(self) -> None:
         ops = [*walk(self.loop)]
-        stored = {op.memref for op in ops if isinstance(op, affine.Store | affine.VectorStore)}
-        self.both = stored & {op.memref for op in ops if isinstance(op, affine.Load | affine.VectorLoad)}
+        self.both = {op.memref for op in ops if isinstance(op, STORES)} & {
+            op.memref for op in ops if isinstance(op, LOADS)
+        }
         self.ready = dict.fromkeys(self.loop.carried, 0.0)
-        applied = [op for op in ops if isinstance(op, affine.Apply)]
-        for op in applied if len(applied) <= BETWEEN else ():
-            self.applied[op.result] = op.expr.substitute(self.applied)
+        if self.both:
+            self.made = {op.result: op.expr for op in ops if isinstance(op, affine.Apply)}
 
-    def _cell(self, op: affine.Access) -> Cell:
-        """The element that is accessed, in terms of counters."""
-        return op.memref, tuple(e.substitute(self.applied) for e in op.index) if self.applied else op.index
+    def _in_counters(self, expr: Affine) -> Affine:
+        """An expression in terms of counters, unless very many values lie in between."""
+        for _ in range(BETWEEN):
+            new = {v: self.made[v] for v in expr.values() if v in self.made}
+            if not new:
+                break
+            expr = expr.substitute(new)
+        return expr
+
+    def _place(self, op: Access) -> tuple[Place, tuple[int, ...]]:
+        """Where an access begins: the array, the subscripts in terms of counters without their constants, and these."""
+        index = op.index if isinstance(op, affine.Access) else tuple(map(Affine.of, op.indices))
+        if index not in self.places:
+            exprs = [self._in_counters(e) for e in index]
+            self.places[index] = tuple(e - e.constant for e in exprs), tuple(e.constant for e in exprs)
+        place, at = self.places[index]
+        return (op.memref, place), at
 
     def round(self) -> float:
         """One iteration: the last cycle in which something is there that the next one may need."""
-        yielded = [*self._block(self.loop.body)]
-        last = max([0.0, *self._all(yielded), *self.cells.values()])
-        self.ready = dict(zip(self.loop.carried, self._all(yielded), strict=False))
-        before = {self.loop.iv: self.loop.iv - self.loop.step}
-        self.cells = {(array, tuple(e.substitute(before) for e in at)): end for (array, at), end in self.cells.items()}
-        return last
+        yielded = self._all(self._block(self.loop.body))
+        self.ready = dict(zip(self.loop.carried, yielded, strict=False))
+        last = max([0.0, *yielded, *(each.end for all in self.stored.values() for each in all)])
+        for place in [*self.stored]:
+            self._one_later(place)
+        self.count += 1
+        return max(last, self.blocked)
+
+    def _one_later(self, place: Place) -> None:
+        """Say where in terms of the next iteration the elements lie that this one, and those before it, stored."""
+        steps = [step_of(e, self.loop.iv) for e in place[1]]
+        found = self.stored.pop(place)
+        if None not in steps:
+            moved = [self.loop.step * (step or 0) for step in steps]
+            for each in found:
+                each.at = tuple(a - by for a, by in zip(each.at, moved, strict=True))
+            self.stored[place] = found
 
     def _all(self, values: Iterable[Value]) -> list[float]:
         return [self.ready.get(v, NEVER) for v in values]
@@ -100,16 +151,18 @@ class _Followed:
         for op in block:
             at = max(self._all(op.reads()), default=NEVER)
             match op:
-                case affine.Load() | affine.VectorLoad() if op.memref in self.both:
-                    stored = self.cells.get(self._cell(op))
-                    at = max(at, 0.0 if stored is None else stored + self._on_its_way(op.index))
+                case affine.Load() | affine.VectorLoad() | vector.MaskedLoad() if op.memref in self.both:
+                    at = max(at, self._loaded(op))
                 case memref.Load():
                     at += self.machine.forward
-                case affine.Store() | affine.VectorStore():
+                case affine.Store() | affine.VectorStore() | vector.MaskedStore():
                     if op.memref in self.both:
-                        self.cells[self._cell(op)] = at
+                        self._store(op, at)
                 case affine.Yield() | scf.Yield():
                     return op.reads()
+                case affine.If() if (side := self._side(op)) is not None:
+                    self.ready |= dict(zip(op.defines(), self._all(self._block(side)), strict=False))
+                    continue
                 case affine.If() | scf.If():  # what is foreseen waits for no condition
                     sides = [self._all(self._block(part)) for part in op.blocks()]
                     for k, v in enumerate(op.defines()):
@@ -117,8 +170,41 @@ class _Followed:
                     continue
                 case _:
                     at += latency(op, self.machine)
+            self.done = max(self.done, at)
             self.ready |= dict.fromkeys(op.defines(), at)
         return ()
+
+    def _side(self, op: affine.If) -> Block | None:
+        """The side that this iteration takes where remainders of the counter decide; None where other things do."""
+        exprs = [self._in_counters(c.expr) for c in op.condition]
+        parts = [[atom.reads for atom, _ in e.terms if isinstance(atom, FloorDiv)] for e in exprs]
+        if not all(any(self.loop.iv in reads for reads in each) for each in parts):
+            return None
+        at = {v: self.count * self.loop.step if v is self.loop.iv else 1 for e in exprs for v in e.values()}
+        found = [(e.evaluate(at), c.equality) for e, c in zip(exprs, op.condition, strict=True)]
+        return op.then if all(n == 0 if equality else n >= 0 for n, equality in found) else op.orelse
+
+    def _store(self, op: affine.Store | affine.VectorStore | vector.MaskedStore, at: float) -> None:
+        """Note what is stored in a cycle: it goes to the cache when all before it is done."""
+        place, begin = self._place(op)
+        whole = not isinstance(op, vector.MaskedStore)
+        found = self.stored.setdefault(place, [])
+        found[:] = [each for each in found if (each.at, each.width) != (begin, lanes_of(op.value.type))]
+        found.append(_Stored(begin, lanes_of(op.value.type), at, max(at, self.done), whole))
+
+    def _loaded(self, op: affine.Load | affine.VectorLoad | vector.MaskedLoad) -> float:
+        """After which cycle the elements of a load are there, as far as the last store says that overlaps it."""
+        place, at = self._place(op)
+        end = at[-1] + lanes_of(op.result.type) if at else 1
+        for each in reversed(self.stored.get(place, ())):
+            begin = each.at[-1] if at else 0
+            if each.at[:-1] != at[:-1] or end <= begin or begin + each.width <= (at[-1] if at else 0):
+                continue
+            if each.is_whole and (not at or (begin <= at[-1] and end <= begin + each.width)):
+                return each.end + self._on_its_way(place[1])
+            self.blocked = max(self.blocked, each.gone + self.machine.blocked)
+            return self.blocked
+        return 0.0
 
     def _on_its_way(self, index: tuple[Affine, ...]) -> float:
         """How long a number is on its way to memory and back: of the last dimension compilers keep it in a register."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
-from affdsl.passes.analysis.touched import accesses_of
 
 UNROLLED, STRAIGHT = 8, 100
 """A loop that runs so often at most is unrolled as a whole, if that is no more code than so many operations."""
@@ -74,34 +73,6 @@ def has_loops(block: Block) -> bool:
     """Whether there is a loop in a block, other than those that are unrolled, or a call of what may have one."""
     kinds = affine.For | affine.Parallel | scf.For | scf.Parallel | scf.While | func.Call
     return any(isinstance(each, kinds) and not times_unrolled(each) for op in block for each in walk(op))
-
-
-def blocked_loads(loop: affine.For, of: Iterations) -> int:
-    """How many vectors are loaded of which a part was stored just before, by this iteration or the last one."""
-    accesses = [each for op in loop.body for each in accesses_of(op)]
-    places = [
-        (kind, array, [in_counters(e, of) for e in index], width)
-        for kind, array, index, width, *_ in accesses
-        if width is not None and index
-    ]
-    found = 0
-    for k, (kind, array, index, width) in enumerate(places):
-        if kind == "read" and width > 1:
-            stores = ((n < k, each) for n, each in enumerate(places) if each[0] == "write" and each[1] is array)
-            found += any(_is_partly(index, width, at, wide, loop, before) for before, (_, _, at, wide) in stores)
-    return found
-
-
-def _is_partly(
-    loaded: Sequence[Affine], width: int, stored: Sequence[Affine], wide: int, loop: affine.For, before: bool
-) -> bool:
-    """Whether a load is of some elements that a store before it leaves, and of others."""
-    apart = [a - b for a, b in zip(stored, loaded, strict=True)]
-    if not all(e.is_constant for e in apart) or any(e.constant for e in apart[:-1]):
-        return False
-    step, begin = loop.step * (step_of(stored[-1], loop.iv) or 0), apart[-1].constant
-    begins = [begin - step] * (step != 0) + [begin] * before
-    return any(-wide < at < width and not (at <= 0 and width <= at + wide) for at in begins)
 
 
 def step_of(expr: Affine, iv: Value) -> int | None:

@@ -17,12 +17,12 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
-from affdsl.optimize.model.autovectorized import lanes_by_compiler
+from affdsl.optimize.model.autovectorized import always_stored, lanes_by_compiler, sums_in_order
 from affdsl.optimize.model.chains import cycles_waiting
-from affdsl.optimize.model.compiled import blocked_loads, done_each_time, has_loops, stride_of, times_unrolled
+from affdsl.optimize.model.compiled import done_each_time, has_loops, stride_of, times_unrolled
 from affdsl.optimize.model.moving import Moving
 from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
-from affdsl.optimize.model.units import Units, units_of
+from affdsl.optimize.model.units import SHORT_BITS, SHORT_LANES, Units, at_once, units_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
 
 Loop: TypeAlias = "affine.For | affine.Parallel | scf.For | scf.Parallel"
@@ -35,7 +35,7 @@ BESIDE = 2
 SELDOM = 0.25
 """How often a branch is not foreseen on which data decides."""
 SHUFFLES = {2: 1.0, 3: 3.0, 4: 1.0}
-"""Moves of lanes for an element that is loaded, by the stride in elements: compilers shuffle these together."""
+"""Moves for a register that is loaded or stored, by the stride in elements: compilers shuffle these together."""
 WHILE = 100
 """How often a loop runs whose data say so."""
 
@@ -161,40 +161,65 @@ class Computing:
         if not isinstance(op, affine.For) or has_loops(op.body):
             return entered + self._block(op.body, inside)
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
-        units = self._of_iteration(op, inside, trips, both=wide > 1)
-        if wide > 1:
-            units.lost = 0.0  # what branches would do is chosen by masks
-            vectors = trips // wide + trips % wide
-            return 2 * entered + lanes.total * vectors * max(self.machine.turn, units.cycles(self.machine))
+        units = self._of_iteration(op, inside, trips, 1)
         at_once = max(1.0, self.machine.window / max(1.0, units.all * trips))  # so many runs of the loop overlap
-        waiting = cycles_waiting(op, self.machine) / at_once
-        return entered + inside.total * max(self.machine.turn, units.cycles(self.machine), waiting)
+        alone = max(self.machine.turn, units.cycles(self.machine), cycles_waiting(op, self.machine) / at_once)
+        if wide == 1:
+            return entered + inside.total * alone
+        vectors, rest = trips // wide + trips % wide // (wide // 2), trips % (wide // 2)
+        each = max(self.machine.turn, *self._on_vectors(op, inside, trips, wide))
+        return 2 * entered + lanes.total * min(trips * alone, vectors * each + rest * alone)
 
-    def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, *, both: bool) -> Units:
-        """What one of so many iterations takes; `both` if vectors do what either side of a condition does."""
+    def _on_vectors(self, op: affine.For, inside: Lanes, trips: float, wide: int) -> tuple[float, float]:
+        """The cycles of so many iterations at once, and those in which they wait for sums that are made in order."""
+        units, sums = self._of_iteration(op, inside, trips, wide), len(sums_in_order(op, self.of))
+        units.moves += sums * wide
+        units.lost = wide * self.machine.lookup * self._looked_up(op, trips)  # branches are masks
+        return units.cycles(self.machine), wide * self.machine.sum if sums else 0.0
+
+    def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, wide: int) -> Units:
+        """What one of so many iterations takes, or so many at once: these do what either side of a condition does."""
         floats = (v.type for v in loop.carried if isinstance(element_of(v.type), FloatType))
         held = sum(registers_of(type, self.machine) for type in floats)
         spilled = max(0.0, held + BESIDE - self.machine.target.registers)
         units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
-        units.lost = self.machine.blocked * blocked_loads(loop, self.of)
-        units.lost += self.machine.lookup * self._looked_up(loop, trips)
-        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, both=both)
+        units.lost = self.machine.lookup * self._looked_up(loop, trips)
+        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, wide)
         return units
 
     def _add(
-        self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units, *, both: bool
+        self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units, wide: int
     ) -> None:
         for op in block:
             if op not in done:
                 continue
-            units.add(units_of(op, self.machine, self.of.maker), share)
-            stride = abs(stride_of(op, loop, self.of) or 0) if isinstance(op, affine.Load) else 0
-            units.moves += share * SHUFFLES.get(stride, 0.0)
+            units.add(units_of(op, self.machine, self.of.maker, wide), share)
+            if wide > 1 and isinstance(op, affine.Load | affine.Store):
+                units.add(self._beside(op, loop, wide), share)
             for part, chosen, often in self._parts(op, lanes):
-                times = 1.0 if both and isinstance(op, scf.If) else often
-                self._add(loop, part, share * times, chosen, done, units, both=both)
+                times = 1.0 if wide > 1 and isinstance(op, scf.If) else often
+                self._add(loop, part, share * times, chosen, done, units, wide)
             if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):
                 units.lost += share * SELDOM * self.machine.miss
+
+    def _beside(self, op: affine.Load | affine.Store, loop: affine.For, wide: int) -> Units:
+        """What compilers need for so many elements that are no neighbours, or are stored under conditions."""
+        type = at_once(element_of(op.memref.type), wide)
+        step, count = stride_of(op, loop, self.of) or 0, registers_of(type, self.machine)
+        stride = abs(step)
+        if stride > max(SHUFFLES):  # one lane after the other
+            is_load, more = isinstance(op, affine.Load), wide - count
+            return Units(all=more + wide, loads=more * is_load, stores=more * (not is_load), moves=wide)
+        moves = (SHUFFLES.get(stride, 0.0) + (step < 0)) * count * (SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0)
+        loads = 0.0
+        if stride > 1 and isinstance(op, affine.Load):  # what lies between is loaded as well
+            same = (each for each in walk(loop) if isinstance(each, affine.Load) and each.memref is op.memref)
+            used = {each.index[-1].constant % stride for each in same}
+            loads = count * max(0.0, stride / len(used) - 1)
+        masked = 0.0
+        if isinstance(op, affine.Store) and op.index and (op.memref, op.index) not in {*always_stored(loop.body)}:
+            masked = count * (self.machine.masked_store - 1)
+        return Units(all=moves + loads, loads=loads, moves=moves, stores=masked)
 
     def _looked_up(self, loop: affine.For, trips: float) -> float:
         """How often an iteration is at a page that is not known at once, where all of them are at many pages."""

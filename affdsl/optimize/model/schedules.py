@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from affdsl.codegen.c.emit import in_registers
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk, with_fields
@@ -17,6 +17,8 @@ from affdsl.schedule.schedule import Schedule
 
 SIZE = 300
 """What each size is, and each index argument: no powers of two, of which rows fall onto the same lines of a cache."""
+LONG = 4000
+"""The same for loops that hold no others, of which there seldom are so few iterations."""
 
 
 def lines_begin(module: Module) -> dict[Value, int]:
@@ -33,10 +35,12 @@ def standing_in(s: Schedule, *, but_not_in: Schedule | None = None) -> list[Op]:
 def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
     """Numbers for sizes with which what stands in a schedule alone, and not in another one, runs.
 
-    They are `SIZE`, but larger where that stands in the version of a loop for large sizes: it would not run with them,
-    whatever it is.
+    They are the usual ones, but larger where that stands in the version of a loop for large sizes: it would not run,
+    whatever it is, with others.
     """
-    others, sizes = {*walk(but_not_in.function)}, _all_sizes(s)
+    others = {*walk(but_not_in.function)}
+    is_flat = max(map(_depth, standing_in(s, but_not_in=but_not_in)), default=0) == 1
+    sizes = _all_sizes(s, LONG if is_flat else SIZE)
 
     def is_changed(block: Block) -> bool:
         return any(op not in others for op in block)
@@ -65,8 +69,14 @@ def _enlarge(sizes: dict[Value, int], expr: Affine) -> None:
             sizes[atom] -= -missing // factor
 
 
-def _all_sizes(s: Schedule) -> dict[Value, int]:
-    return {v: SIZE for v in s.function.args if isinstance(v.type, IndexType)}
+def _all_sizes(s: Schedule, size: int = SIZE) -> dict[Value, int]:
+    return {v: size for v in s.function.args if isinstance(v.type, IndexType)}
+
+
+def _depth(op: Op) -> int:
+    """How many loops there are around each other."""
+    inside = max((_depth(each) for block in op.blocks() for each in block), default=0)
+    return inside + isinstance(op, affine.For | affine.Parallel | scf.For | scf.Parallel | scf.While)
 
 
 def cycles_of(

@@ -10,7 +10,7 @@ from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, FloorDiv, Product, Value
-from affdsl.ir.types import ComplexType, FloatType, IndexType, Type, VectorType
+from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.optimize.machine import LINE, Machine
 from affdsl.optimize.model.sizes import bits_of, element_of, lanes_of, registers_of
 
@@ -23,6 +23,8 @@ class Units:
     ----------
     all
         Those of any kind.
+    wide
+        Those on registers of vectors, without loads and stores.
     busy
         Cycles in which a unit takes no other operation: it divides, or a function is computed.
     lost
@@ -35,6 +37,7 @@ class Units:
     loads: float = 0.0
     stores: float = 0.0
     moves: float = 0.0
+    wide: float = 0.0
     busy: float = 0.0
     lost: float = 0.0
 
@@ -52,6 +55,7 @@ class Units:
             self.loads / machine.loads,
             self.stores / machine.stores,
             self.moves / machine.moves,
+            self.wide / machine.wide,
             self.busy,
         )
         return max(of_each) + self.lost
@@ -71,6 +75,10 @@ PRODUCTS = {64: 4.0, 32: 2.0}
 """Operations of a product of integers in vectors, by their bits."""
 EXTREME = 4.0
 """Operations of the lesser of two floats, of which one may be no number."""
+SHORT_BITS, SHORT_LANES = 32, 2.0
+"""Moves of a shuffle of two registers whose lanes have fewer bits (`vpermi2b` is three operations; uops.info)."""
+SHORTER = 2.0
+"""Moves for integers that become shorter (`vpmovdb` is two operations)."""
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
@@ -86,8 +94,8 @@ Makers: TypeAlias = Callable[[Value], Op | None]
 """What makes a value."""
 
 
-def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None) -> Units:
-    """What an operation takes, without what is inside of it.
+def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None, lanes: int = 1) -> Units:
+    """What an operation takes, without what is inside of it; an operation on numbers as if these had so many lanes.
 
     >>> from affdsl.codegen.c.vector_helpers import TARGETS
     >>> from affdsl.ir.expr import Value
@@ -98,14 +106,23 @@ def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None) -> Units:
     >>> units_of(arith.Binary(x, "addf", x, x), avx2).floats
     2.0
     """
-    found = _memory(op, machine, maker) or _lanes(op, machine, maker) or _arithmetic(op, machine, maker)
-    found.all += found.floats + found.integers + found.loads + found.stores + found.moves
+    found = _memory(op, machine, maker, lanes) or _lanes(op, machine, maker) or _arithmetic(op, machine, maker, lanes)
+    computed = found.floats + found.integers + found.moves
+    found.all += computed + found.loads + found.stores
+    if lanes > 1 or any(isinstance(v.type, VectorType) for v in (*op.defines(), *op.reads())):
+        found.wide += computed
     return found
 
 
-def _memory(op: Op, machine: Machine, maker: Makers) -> Units | None:
+def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None:
     """Of loads and stores."""
     match op:
+        case memref.Load() | memref.Store() if lanes > 1:  # one lane after the other
+            is_load = isinstance(op, memref.Load)
+            return Units(loads=lanes * is_load, stores=lanes * (not is_load), moves=lanes)
+        case affine.Load() | affine.Store() if lanes > 1 and op.index:
+            lines = _lines(at_once(element_of(op.memref.type), lanes), machine)
+            return Units(loads=lines) if isinstance(op, affine.Load) else Units(stores=lines)
         case affine.Load() | memref.Load():
             return Units(loads=registers_of(op.result.type, machine))
         case affine.Store() | memref.Store():
@@ -137,7 +154,7 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
     match op:
         case vector.Shuffle():
             count = registers_of(op.result.type, machine)
-            return Units(moves=count if count < 2 else lanes_of(op.result.type))
+            return Units(moves=_of_two(op) if count < 2 else lanes_of(op.result.type))
         case vector.FromElements():
             wide = machine.target.has_gathers and bits_of(element_of(op.result.type)) >= 32  # as they are gathered
             is_gathered = wide and all(isinstance(maker(v), memref.Load) for v in op.elements)
@@ -153,7 +170,14 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
     return None
 
 
-def _arithmetic(op: Op, machine: Machine, maker: Makers) -> Units:
+def _of_two(op: vector.Shuffle) -> float:
+    """The moves of a shuffle of one register: twice as many where short lanes come from two others."""
+    lanes = lanes_of(op.left.type)
+    are_two = {k < lanes for k in op.mask if k >= 0} == {True, False}
+    return SHORT_LANES if are_two and bits_of(op.result.type) < SHORT_BITS else 1.0
+
+
+def _arithmetic(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units:
     match op:
         case affine.Apply():
             return Units(integers=_divisions(op.expr))
@@ -166,8 +190,8 @@ def _arithmetic(op: Op, machine: Machine, maker: Makers) -> Units:
         case math.Unary() | math.Binary() if op.kind not in _SIMPLE:
             cycles = FUNCTIONS.get(op.kind, machine.function)
             is_vector = isinstance(op.result.type, VectorType)
-            lanes = lanes_of(op.result.type) * bits_of(op.result.type) / 64
-            return Units(busy=cycles * lanes if is_vector else 2 * cycles)
+            of_64 = lanes_of(op.result.type) * bits_of(op.result.type) / 64
+            return Units(busy=cycles * of_64 if is_vector else 2 * cycles)
         case complex_.Binary():
             return Units(floats=COMPLEX.get(op.kind, COMPLEX_FUNCTION), moves=1.0)
         case complex_.Unary():
@@ -176,17 +200,34 @@ def _arithmetic(op: Op, machine: Machine, maker: Makers) -> Units:
             return Units()
         case arith.Cast() if _is_index(op.result.type) or _is_index(op.operand.type):
             return Units(integers=0.5)
-    return _lanewise(op, machine, maker) if isinstance(op, Lanewise) else Units()
+        case arith.Cast() if isinstance(at_once(op.result.type, lanes), VectorType):
+            return _cast(at_once(op.operand.type, lanes), at_once(op.result.type, lanes), machine)
+    return _lanewise(op, machine, maker, lanes) if isinstance(op, Lanewise) else Units()
 
 
-def _lanewise(op: Lanewise, machine: Machine, maker: Makers) -> Units:
+def _cast(old: Type, new: Type, machine: Machine) -> Units:
+    """Of vectors of another type: lanes of another size move, and twice where they become shorter integers."""
+    count, bits = max(registers_of(each, machine) for each in (old, new)), (bits_of(old), bits_of(new))
+    are_floats = [isinstance(element_of(each), FloatType) for each in (old, new)]
+    moves = 0.0 if bits[0] == bits[1] or 1 in bits else 1.0 if bits[0] < bits[1] or any(are_floats) else SHORTER
+    return Units(
+        floats=count * any(are_floats), integers=count * (not any(are_floats) and not moves), moves=count * moves
+    )
+
+
+def at_once(type: Type, lanes: int) -> Type:
+    """The type of so many numbers at once; of what has lanes already, or counts, that itself."""
+    return VectorType((lanes,), type) if lanes > 1 and isinstance(type, FloatType | IntegerType) else type
+
+
+def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Units:
     """Of what does the same to each lane."""
-    type, kind = next(iter(op.defines())).type, getattr(op, "kind", "")
+    type, kind = at_once(next(iter(op.defines())).type, lanes), getattr(op, "kind", "")
     is_vector, count = isinstance(type, VectorType), registers_of(type, machine)
     if kind in _QUOTIENTS:
         busy = QUOTIENTS.get(bits_of(type), QUOTIENTS[64]) * (kind != "sqrt")
         busy += ROOTS.get(bits_of(type), ROOTS[64]) * (kind != "divf")
-        return Units(floats=count, busy=count * busy)
+        return Units(floats=count, busy=count * busy * (machine.parts if isinstance(type, VectorType) else 1))
     if kind in _WHOLE_QUOTIENTS and isinstance(op, arith.Binary) and _is_number(op.right, maker):
         return Units(integers=BY_NUMBER * count)
     if kind in _WHOLE_QUOTIENTS:
@@ -196,7 +237,7 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers) -> Units:
     if kind == "muli" and is_vector:
         return Units(integers=count * PRODUCTS.get(bits_of(type), PRODUCTS[32]))
     if isinstance(op, arith.Compare):
-        count = registers_of(op.left.type, machine)
+        count = registers_of(at_once(op.left.type, lanes), machine)
         return Units(floats=count) if isinstance(element_of(op.left.type), FloatType) else Units(integers=count)
     is_float = isinstance(element_of(type), FloatType | ComplexType)
     return Units(floats=count) if is_float else Units(integers=count)
