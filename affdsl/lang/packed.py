@@ -6,9 +6,10 @@ import json
 from typing import TypeAlias
 
 from affdsl.errors import InternalError
-from affdsl.ir.dialects.func import Module
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.plain import plain, restored
+from affdsl.ir.traverse import substitute, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.lang import dtypes
 from affdsl.lang.annotations import ArrayType, Parameter
@@ -78,13 +79,17 @@ def unpacked(data: Packed) -> Program:
 
 
 def packed_module(program: Program) -> str:
-    """The module of a program that passes made of another one, with the same arguments."""
-    return json.dumps(plain(program.module, program.func.args, beside=((),)))
+    """The module of a program that passes made of another one."""
+    return json.dumps(plain(program.module, beside=((),)))
 
 
 def unpacked_module(data: str, program: Program) -> Module:
     """The module that was packed, with the arguments of the program of which passes made it."""
-    return _read(data, program.func.args)[0]
+    module, _ = _read(data, ())  # its values may be older than those arguments: these come in their places afterwards
+    *others, function = module.body
+    assert isinstance(function, Func), "what is called comes first"
+    own: dict[Value, Term] = dict(zip(function.args, program.func.args, strict=True))
+    return with_fields(module, body=(*others, with_fields(substitute(function, own), args=program.func.args)))
 
 
 def _read(text: str, known: tuple[Value, ...]) -> tuple[Module, tuple[tuple[Affine, ...], ...]]:

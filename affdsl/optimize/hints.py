@@ -73,7 +73,13 @@ class _Done:
         large = [nest for nest in nests(s) if not any(name in small for name in map(nest.names.get, _roots(nest)))]
         self._wide = {self._kind(op) for nest in large for op in walk(nest.innermost) if _has_vectors(op)}
         self._bodies = [[self._kind(op) for op in walk(nest.innermost)] for nest in large]
-        self._there = {kind for body in self._bodies for kind in body}
+        self._there: set[Kind] = set()
+        seen: set[Kind] = set()
+        for nest, body in zip(large, self._bodies, strict=True):
+            wide = {self._kind(op) for op in walk(nest.innermost) if _has_vectors(op)}
+            if not wide <= seen or self._wide.isdisjoint(body):  # others are what vectors leave over
+                self._there.update(body)
+            seen |= wide
 
     def _kind(self, op: Op) -> Kind:
         array = getattr(op, "memref", None)

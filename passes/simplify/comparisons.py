@@ -21,7 +21,9 @@ def compared(op: arith.Compare, meant: Callable[[Value], Affine]) -> tuple[Const
     `meant` gives the expressions of values. None for what is no comparison of indices with their signs.
 
     >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
-    >>> print(*compared(arith.Compare(Value(I1, "c"), "cmpi", "sgt", i, n), Affine.of))
+    >>> constraint, holds = compared(arith.Compare(Value(I1, "c"), "cmpi", "sgt", i, n), Affine.of)
+    >>> constraint == Constraint(i - n - 1), holds
+    (True, True)
     """
     if op.kind != "cmpi" or op.left.type != INDEX:
         return None

@@ -37,7 +37,7 @@ CLAIMS = {
     "Write a loop nest in Python.": "examples/test_examples.py::test_compiled",
     "proved legal for all sizes, or refused with two iterations":
         "transformations/test_cases.py::test_what_is_not_legal_is_refused_with_two_iterations_that_change_places",
-    "the same to the bit": "optimize/test_chains.py::test_chains_leave_the_same_to_the_bit",
+    "the same to the bit": "optimize/test_recipes.py::test_it_is_what_is_chosen_and_does_the_same",
     "![How many times as fast": "docs/test_results.py::test_the_page_the_readme_and_the_plots_are_those_of_the_data",
     "<!-- ": "docs/test_results.py::test_the_page_the_readme_and_the_plots_are_those_of_the_data",
     "| beside |": "docs/test_results.py::test_the_page_the_readme_and_the_plots_are_those_of_the_data",

@@ -165,7 +165,7 @@ CLAIMS = {
     "There are `tile`": "docs/test_tour.py::test_the_steps_are_all_there_are",
     "`s.undo()` takes back": "schedule/test_schedule.py::test_undo_gives_what_it_took_back",
     "`s.explain()` says": "schedule/test_schedule.py::test_it_explains_steps_and_refusals",
-    "A loop whose bounds come from data": "passes/transforms/loops/test_data_bounds.py::test_loops_around_take_steps",
+    "A loop whose bounds come from data": "passes/transforms/test_steps.py::test_steps",
     "Where two have one name they are": "schedule/test_schedule.py::test_names_that_meet_are_told_apart",
     "unless a step is given `reassociate=True`":
         "schedule/test_advice.py::test_other_loops_are_advised_where_no_rounding_is_allowed",

@@ -9,7 +9,7 @@ import pytest
 from affdsl.codegen.c.operations import STRICT_C
 from affdsl.ir.core import Memory, roles
 from affdsl.ir.dialects import affine, func, memref, opaque, scf
-from affdsl.ir.interpreter import program, steps, vectors
+from affdsl.ir.interpreter import program, steps
 from affdsl.ir.verifier.rules import RULES
 from affdsl.mlir.generic import rows
 from affdsl.mlir.writers import WRITERS
@@ -31,7 +31,7 @@ TABLES = {
     "verifier": set(RULES),
     "writer": set(WRITERS),
     "generic form": set(rows._BY_CLASS),
-    "interpreter": cases(steps, program) | set(vectors.STEPS),
+    "interpreter": cases(steps, program) | set(steps._STEPS),
     "C": set(STRICT_C),
     "effects": {cls for cls in OPERATIONS if cls.memory is not None},
 }

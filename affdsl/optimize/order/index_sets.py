@@ -72,9 +72,10 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
     def is_new(place: Place) -> bool:
         return (first_part.get(place.name, place.name), str(place.at)) not in tried
 
-    def order(place: Place) -> tuple[int, int, int]:
-        """What runs most first, and outermost; numbers, which come early, before sizes."""
-        return -place.long, place.depth, len(place.at.expr.terms)
+    def order(place: Place) -> tuple[int, int, int, int]:
+        """What runs most first, and outermost; numbers, which come early, before sizes, the largest one first."""
+        terms, number = place.at.expr.terms, place.at.expr.constant
+        return -place.long, place.depth, len(terms), 0 if terms else -number
 
     long = 0
     while len(said) < MOST:

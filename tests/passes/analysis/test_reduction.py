@@ -527,7 +527,7 @@ def test_all_chains_begin_where_their_end_may_come_from(seeds: range) -> None:
     for seed in seeds:
         module = parse(mlir(generate(seed)))
         chains = Chains(Dependences(module.functions[0], module).accesses)
-        for block in under_test._blocks(module.functions[0]):
+        for block in (each for op in walk(module.functions[0]) for each in op.blocks()):
             values = [value for op in block for value in op.defines()]
             for start, end in itertools.combinations(values, 2):
                 if any(chains.between(start, end, -1, (user, "")) for user in chains.users.get(end, [])):
