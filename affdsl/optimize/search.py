@@ -25,8 +25,6 @@ WORTH = 0.9
 """A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
 SLOWER = 1.05
 """So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
-IN_BLOCKS = 1.4
-"""The same of tiles without vectors: what another order moves between caches is known less well."""
 AS_WRITTEN = "the loops as written"
 
 
@@ -75,9 +73,7 @@ class Candidate(Frozen):
     @property
     def is_slower(self) -> bool:
         """Whether the model expects the loops as written to be faster."""
-        verbs = {step.call.verb for step in self.schedule.steps[len(self.before.steps) :]}
-        is_in_blocks = "tile" in verbs and "vectorize" not in verbs
-        return self.share > (IN_BLOCKS if is_in_blocks else SLOWER)
+        return self.share > SLOWER
 
     @property
     def is_doubtful(self) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.optimize.machine import usual
-from affdsl.optimize.model.schedules import cycles_of, standing_in
+from affdsl.optimize.model.schedules import SIZE, cycles_of, sizes_that_run, standing_in
 from affdsl.optimize.options import Options, targets
 from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.unfit import UnfitError
@@ -189,3 +189,18 @@ def test_fewer_permissions_are_a_candidate_where_the_model_doubts_what_more_allo
     strict, fast = (kernel.optimize("avx2", threads=1, reassociate=r).explain().notes[0] for r in (False, True))
     assert fast.gain > WORTH * strict.gain > 1
     assert "split where a condition" in fast.done
+
+
+def test_bytes_are_asked_about_in_rows_of_as_many_bytes():
+    """With 300 rows, all lines of a column of bytes stay in the nearest cache, as they do in no picture."""
+    kernel = next(each.kernel for each in IDIOMS if each.name == "transposed bytes")
+    written = af.Schedule(kernel)
+    blocks = copy(written).tile(["i", "j"], [64, 64])
+    sizes = sizes_that_run(written, but_not_in=blocks)
+    assert {*sizes.values()} == {4 * SIZE}
+    assert "in blocks of 64 x 64" in kernel.optimize("avx512", threads=1).explain()
+
+
+def test_vectors_that_would_be_nearly_empty_are_not_made():
+    kernel = next(each.kernel for each in IDIOMS if each.name == "picture turned by a quarter")
+    assert "c runs on vectors" not in kernel.optimize("avx512", threads=1).explain()

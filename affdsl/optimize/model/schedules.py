@@ -13,12 +13,15 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.model.cost import Model
+from affdsl.optimize.model.sizes import bits_of
 from affdsl.schedule.schedule import Schedule
 
 SIZE = 300
 """What each size is, and each index argument: no powers of two, of which rows fall onto the same lines of a cache."""
 LONG = 4000
 """The same for loops that hold no others, of which there seldom are so few iterations."""
+ROW = 4
+"""Bytes of an element of which a row is as long as that; rows of narrower ones have as many bytes, as pictures do."""
 
 
 def lines_begin(module: Module) -> dict[Value, int]:
@@ -40,7 +43,9 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
     """
     others = {*walk(but_not_in.function)}
     is_flat = max(map(_depth, standing_in(s, but_not_in=but_not_in)), default=0) == 1
-    sizes = _all_sizes(s, LONG if is_flat else SIZE)
+    arrays = [bits_of(v.type.element) for v in s.function.args if isinstance(v.type, MemRefType)]
+    widest = max(1, max(arrays, default=0) // 8)
+    sizes = _all_sizes(s, LONG if is_flat else SIZE * max(1, ROW // widest))
 
     def is_changed(block: Block) -> bool:
         return any(op not in others for op in block)

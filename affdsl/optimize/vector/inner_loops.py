@@ -67,6 +67,8 @@ UPDATING = 4
 """How many vectors at once where floats become the numbers of elements, in lanes, which are updated one by one."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
+EMPTY = 8
+"""A vector of which less than one lane of so many is used does not pay for its mask."""
 FEW = 2
 """A loop that runs so many times at most stays as it is."""
 AHEAD = 4
@@ -111,6 +113,8 @@ def _in_best_order(s: Schedule, nest: Nest, options: Options) -> tuple[Nest, lis
     counts = counts_inside(s, nest.loops[0])
     band = [each for each in nest.band if counts[each.iv].high not in range(FEW + 1)] or nest.band
     best = min(reversed(band), key=lambda each: cost(nest, each, options)).iv
+    if (most := counts[best].high) is not None and most * EMPTY < (lanes := lanes_of(nest, options)):
+        raise UnfitError(f"it runs {most} times at most, and a vector has {lanes} lanes")
     nest, before = sharing.unless_outermost(s, nest, next(each for each in band if each.iv is best), options), nest
     loop = next((each for each in nest.band if each.iv is best), nest.innermost)  # one that runs once has gone
     said = [f"threads share chunks of {nest.name(loop)}"] * (nest is not before)
