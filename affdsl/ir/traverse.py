@@ -99,9 +99,9 @@ def affine_exprs(op: Op) -> Iterator[Affine]:
 
 
 def subscripts(op: Op) -> tuple[Affine, ...]:
-    """The subscripts of an access, whether they are affine expressions or values."""
-    index: tuple[Affine, ...] | None = getattr(op, "index", None)
-    return tuple(map(Affine.of, getattr(op, "indices"))) if index is None else index  # noqa: B009
+    """The subscripts of an access, whether they are affine expressions or values. Raises KeyError for what is none."""
+    fields: dict[str, tuple[Affine | Value, ...]] = vars(op)
+    return tuple(map(Affine.of, fields["index" if "index" in fields else "indices"]))
 
 
 def operands_first(root: T, operands: Callable[[T], Iterable[T]]) -> list[T]:

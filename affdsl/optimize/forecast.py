@@ -203,6 +203,9 @@ class _Costing(Visitor):
         self._model, self._between, self._by_op = model, between, {nest.op: nest for nest in nests.found}
         self.found: list[tuple[Nest, Cost]] = []
 
+    def beside(self, *_: object) -> None:
+        """Nothing: what stands outside of all nests is done once."""
+
     def nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value], _: object) -> None:
         if lanes is None or lanes.total:
             self.found.append((self._by_op[op], self._model.of(op, arrays, beside=self._between)))

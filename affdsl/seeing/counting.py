@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -62,7 +63,7 @@ def counted(nests: Nests, known: Mapping[Value, int], shapes: Mapping[Value, Seq
     return found
 
 
-class Visitor:
+class Visitor(ABC):
     """Visits what is outside of the nests of a call: it runs once, or not at all, or in loops that are looked into.
 
     Of a call that is given a part of an array, that part counts as one, or `through_parts` the array.
@@ -72,12 +73,13 @@ class Visitor:
         self._of, self._nests = of, {nest.op for nest in nests.found}
         self._array = of.base if through_parts else of.root
 
+    @abstractmethod
     def nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
-        """Something to be done with a nest that runs in some lanes, or where data decides whether it does."""
-        raise NotImplementedError
+        """Do something with a nest that runs in some lanes, or where data decides whether it does."""
 
+    @abstractmethod
     def beside(self, op: Op, lanes: Lanes, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
-        """Something to be done with what stands outside of all nests, and runs."""
+        """Do something with what stands outside of all nests, and runs."""
 
     def block(
         self, block: Block, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...] = ()

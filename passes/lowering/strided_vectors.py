@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, vector
@@ -12,6 +13,11 @@ from affdsl.ir.layouts import has_rows
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import OpT, rewrite
 from affdsl.ir.types import INDEX, FloatType, MemRefType, VectorType
+
+Access: TypeAlias = (
+    "affine.VectorLoad | affine.VectorStore | vector.Load | vector.Store | vector.MaskedLoad | vector.MaskedStore"
+)
+"""What loads and stores elements that are neighbours by their last subscript."""
 
 
 def strided_vectors(module: OpT) -> OpT:
@@ -73,8 +79,8 @@ def _read(op: affine.VectorLoad | vector.MaskedLoad, map: AffineMap) -> Sequence
     return made.giving(found, op.result)
 
 
-def indices_of(op: Op, made: Emitter) -> tuple[Value, ...]:
+def indices_of(op: Access, made: Emitter) -> tuple[Value, ...]:
     """The subscripts of an access as values, of which an emitter makes those that are none."""
     if not isinstance(op, affine.VectorLoad | affine.VectorStore):
-        return tuple(op.indices)  # type: ignore[attr-defined]
+        return op.indices
     return tuple(e.value if e.value is not None else made.made(affine.Apply, INDEX, e) for e in op.index)
