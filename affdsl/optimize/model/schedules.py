@@ -20,8 +20,8 @@ SIZE = 300
 """What each size is, and each index argument: no powers of two, of which rows fall onto the same lines of a cache."""
 LONG = 4000
 """The same for loops that hold no others, of which there seldom are so few iterations."""
-ROW = 4
-"""Bytes of an element of which a row is as long as that; rows of narrower ones have as many bytes, as pictures do."""
+FLOAT = 4
+"""Bytes of the elements for which `SIZE` is. Of narrower ones there are so many more that a row has as many bytes."""
 
 
 def lines_begin(module: Module) -> dict[Value, int]:
@@ -45,7 +45,7 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
     is_flat = max(map(_depth, standing_in(s, but_not_in=but_not_in)), default=0) == 1
     arrays = [bits_of(v.type.element) for v in s.function.args if isinstance(v.type, MemRefType)]
     widest = max(1, max(arrays, default=0) // 8)
-    sizes = _all_sizes(s, LONG if is_flat else SIZE * max(1, ROW // widest))
+    sizes = _all_sizes(s, LONG if is_flat else SIZE * max(1, FLOAT // widest))
 
     def is_changed(block: Block) -> bool:
         return any(op not in others for op in block)

@@ -68,7 +68,7 @@ UPDATING = 4
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 EMPTY = 8
-"""A vector of which less than one lane of so many is used does not pay for its mask."""
+"""No vectors are made of which less than one lane in so many would be used."""
 FEW = 2
 """A loop that runs so many times at most stays as it is."""
 AHEAD = 4
