@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.load_order import kept_ahead
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
@@ -81,8 +79,7 @@ def load_ahead(function: Func, buffer: Value, iv: Value, *, module: Module | Non
             loop, what, f"no load of a vector of {name(buffer)} stands right in its body; vectorize makes some"
         )
     require_whole_steps(loop, what)
-    with warnings.catch_warnings():  # what the analysis gives up on counts as stored
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on counts as stored
         dependences = Dependences(function, module)
         _require_early(loop, loads, dependences, what)
         runs = runs_at_least(loop, 1, dependences.accesses)

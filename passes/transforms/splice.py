@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,7 +14,7 @@ from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import VectorType
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
@@ -98,8 +97,7 @@ def splice(
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
     if more_loads < 0:
         raise ValueError(f"more_loads is at least 0, not {more_loads}")
-    with warnings.catch_warnings():  # what the analysis gives up on counts as stored
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on counts as stored
         dependences = Dependences(function, module)
         reasons, rows = _rows(loop, dependences, more_loads)
         runs = runs_at_least(loop, 1, dependences.accesses)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
@@ -16,7 +15,7 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import I1, INDEX, IndexType
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.proposals import Proposal
@@ -92,8 +91,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     loop = next((op for op in walk(function) if isinstance(op, Loop) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
-    with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on is told as a reason
         has_branches = any(isinstance(op, affine.If | scf.If) for op in walk(loop))
         elements = changed_under_conditions(Dependences(function, module), loop, module) if has_branches else []
         changed = variables_replaced(function, loop, elements)
