@@ -14,7 +14,7 @@ from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.an_iteration_ahead import last_iteration, named, require_whole_steps, why_it_is_stored
 from affdsl.passes.transforms.loops.nests import loop_of
-from affdsl.passes.transforms.scalar_replace.carried import if_it_runs, written_out
+from affdsl.passes.transforms.scalar_replace.carried import carrying, if_it_runs, written_out
 
 
 def load_ahead(function: Func, buffer: Value, iv: Value, *, module: Module | None = None) -> Func:
@@ -96,18 +96,8 @@ def load_ahead(function: Func, buffer: Value, iv: Value, *, module: Module | Non
         carried.append(kept)
         values[op.result] = kept
     loaded = tuple(op.result for op in following)
-    body = (*following, *(op for op in loop.body if op not in loads), affine.Yield(loaded, location=loop.location))
-    made = renamed(
-        with_fields(
-            loop,
-            body=body,
-            inits=tuple(starts),
-            carried=tuple(carried),
-            results=tuple(Value(v.type) for v in carried),
-            ends=(),
-        ),
-        values,
-    )
+    body = (*following, *(op for op in loop.body if op not in loads))
+    made = renamed(carrying(loop, body, starts, carried, loaded), values)
     behind = last_iteration(made, {*loaded})
     made = with_fields(made, upper=(loop.upper[0] - loop.step,), written=None)
     new = (*before, made, *behind) if runs else if_it_runs(loop, before, made, behind)

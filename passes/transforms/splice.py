@@ -19,7 +19,7 @@ from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.an_iteration_ahead import last_iteration, named, require_whole_steps, why_it_is_stored
-from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, if_it_runs, written_out
+from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, carrying, if_it_runs, written_out
 
 MOST_FIRST = 8
 """How many loads stand first in the body. So none comes after a store to an address that ends in the same 12 bits, for
@@ -246,25 +246,11 @@ def _spliced(
         made[min((op for op, _ in row.loads), key=loop.body.index)] = tuple(ops)
     for starts, now, new in ready:
         inits, carried, yielded = [*inits, starts], [*carried, now], [*yielded, new]
-    results = tuple(Value(v.type) for v in carried)
     body = [each for op in loop.body for each in made.get(op, (op,))]
     if ahead or len(first) <= MOST_FIRST:
         loads = {*first}
         body = [*first, *(op for op in body if op not in loads)]
-    end_op = affine.Yield(tuple(yielded), location=loop.location)
-    if loop.results:
-        *body, old = body
-        assert isinstance(old, affine.Yield), "a loop with results ends with a yield"
-        end_op = with_fields(old, values=(*old.values, *yielded))
-    new_loop = with_fields(
-        loop,
-        body=(*body, end_op),
-        inits=(*loop.inits, *inits),
-        carried=(*loop.carried, *carried),
-        results=(*loop.results, *results),
-        ends=(),
-    )
-    return tuple(before), new_loop, values
+    return tuple(before), carrying(loop, body, inits, carried, yielded), values
 
 
 def _ending(lanes: int, span: int) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Lanewise, Op
@@ -36,6 +37,7 @@ Load = affine.Load | affine.VectorLoad | vector.MaskedLoad
 Store = affine.Store | affine.VectorStore | vector.MaskedStore
 _Masked = vector.MaskedLoad | vector.MaskedStore
 Loop = affine.For | scf.For
+LoopT = TypeVar("LoopT", affine.For, scf.For)
 
 
 def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:
@@ -393,22 +395,9 @@ def _with_chains(
         carried += kept
         yielded += [_value(chain.producer), *kept[:-1]]
         values[old] = kept[-1]
-    results = [Value(v.type) for v in carried]
     gone = {chain.load for chain in chains} | sinking.keys()
-    body = tuple(op for op in loop.body if op not in gone)
-    end = _yield_of(loop)(tuple(yielded), location=loop.location)
-    if loop.results:
-        last = body[-1]
-        assert isinstance(last, affine.Yield | scf.Yield), "a loop with results ends with a yield"
-        end, body = with_fields(last, values=(*last.values, *yielded)), body[:-1]
-    new = with_fields(
-        loop,
-        body=(*body, end),
-        inits=(*loop.inits, *inits),
-        carried=(*loop.carried, *carried),
-        results=(*loop.results, *results),
-        ends=(),
-    )
+    new = carrying(loop, [op for op in loop.body if op not in gone], inits, carried, yielded)
+    results = new.results[len(loop.results) :]
     after: list[Op] = []
     for chain in sinking.values():
         store = chain.producer
@@ -416,6 +405,20 @@ def _with_chains(
         new_index = {} if isinstance(store, _Masked) else {"index": chain.index, "written": None}
         after += _placed(loop, with_fields(store, value=results[newest[chain]], **new_index), chain.index)
     return tuple(before), new, tuple(after), values
+
+
+def carrying(
+    loop: LoopT, body: Sequence[Op], inits: Sequence[Value], carried: Sequence[Value], yielded: Sequence[Value]
+) -> LoopT:
+    """A loop with another body that carries some values, behind those that it carried before."""
+    end: Op = _yield_of(loop)(tuple(yielded), location=loop.location)
+    if loop.results:
+        *body, last = body
+        assert isinstance(last, affine.Yield | scf.Yield), "a loop with results ends with a yield"
+        end = with_fields(last, values=(*last.values, *yielded))
+    results = (*loop.results, *(Value(v.type) for v in carried))
+    inits, carried = (*loop.inits, *inits), (*loop.carried, *carried)
+    return with_fields(loop, body=(*body, end), inits=inits, carried=carried, results=results, ends=())
 
 
 def if_it_runs(loop: Loop, before: Sequence[Op], new: Loop, after: Sequence[Op]) -> tuple[Op, ...]:
