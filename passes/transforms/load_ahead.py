@@ -7,7 +7,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.load_order import kept_ahead
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import like, rewrite, walk, with_fields
 from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
@@ -86,7 +86,7 @@ def load_ahead(function: Func, buffer: Value, iv: Value, *, module: Module | Non
     index = written_out(loop)
     before, following, starts, carried, values = [], [], [], [], {}
     for op in loads:
-        start, kept, later = (Value(op.result.type, op.result.hint, op.result.location) for _ in range(3))
+        start, kept, later = (like(op.result) for _ in range(3))
         at = [
             tuple(e.substitute({loop.iv: place}) for e in index[op]) for place in (loop.lower[0], loop.iv + loop.step)
         ]

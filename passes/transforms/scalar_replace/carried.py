@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine, arith, func, scf, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import like, likes, rewrite, walk, with_fields
 from affdsl.ir.types import I1, INDEX, IndexType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences, unwarned
@@ -334,7 +334,7 @@ def _firsts(loop: Loop, load: Load, index: Index, iterations: int) -> list[Load]
         at = index
         if isinstance(loop, affine.For):
             at = tuple(e.substitute({loop.iv: loop.lower[0] + k * loop.step}) for e in index)
-        result = Value(load.result.type, load.result.hint, load.result.location)
+        result = like(load.result)
         new = {} if isinstance(load, _Masked) else {"index": at, "written": None}
         found.append(with_fields(load, result=result, **new))
     return found
@@ -388,7 +388,7 @@ def _with_chains(
             values[old] = firsts[0].result
             continue
         # The first of these is what was stored one iteration before, the last what the load gives now.
-        kept = [Value(old.type, old.hint, old.location) for _ in firsts]
+        kept = [like(old) for _ in firsts]
         newest[chain] = len(carried)
         before += [op for first in firsts for op in _placed(loop, first, chain.index)]
         inits += [first.result for first in reversed(firsts)]
@@ -427,7 +427,7 @@ def if_it_runs(loop: Loop, before: Sequence[Op], new: Loop, after: Sequence[Op])
     What is loaded before it and stored behind it is then touched only by iterations that touch it anyway.
     """
     at, end = loop.location, _yield_of(loop)
-    inner = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
+    inner = likes(loop.results)
     new = with_fields(new, results=(*inner, *new.results[len(inner) :]))
     then: Block = (*before, new, *after)
     orelse: Block = ()
