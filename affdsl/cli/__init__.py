@@ -9,7 +9,7 @@ from importlib import import_module
 
 from affdsl import __version__
 from affdsl.cli.files import complain
-from affdsl.cli.flags import UsageError, describe, read_command_line
+from affdsl.cli.flags import Flag, UsageError, describe, read_command_line
 from affdsl.ir.messages import nearest
 
 HELP = """usage: affdsl <command> [flags] [file]
@@ -80,9 +80,10 @@ def _run(name: str, arguments: Sequence[str]) -> int:
             f"choose {', '.join(COMMANDS)}; affdsl --help tells more"
         )
     command = import_module(f"affdsl.cli.{name}")
-    line = read_command_line(name, command.FLAGS, arguments)
+    known = (*command.FLAGS, Flag("help", "switch", "Print this, and exit"))
+    line = read_command_line(name, known, arguments)
     if line.on("help"):
-        flags = describe([(flag.spelled, flag.summary) for flag in command.FLAGS if flag.kind != "pass"])
+        flags = describe([(flag.spelled, flag.summary) for flag in known if flag.kind != "pass"])
         passes = f"\n\n{command.passes_text()}" if name == "opt" else ""
         print(f"{command.HELP}\n\nflags:\n{flags}{passes}")
         return 0

@@ -6,7 +6,7 @@ import re
 
 from affdsl.cli.files import complain
 from affdsl.cli.flags import CommandLine, Flag, UsageError
-from affdsl.cli.kernels import is_kernel, kernel_of
+from affdsl.cli.kernels import kernel_of
 from affdsl.errors import AffdslError
 from affdsl.shipping import build
 
@@ -38,7 +38,6 @@ FLAGS = (
     Flag("platform", "value", "Where it will run, built by zig cc: windows-x86_64, macos-aarch64, wasm32, ...",
          "platform"),
     Flag("bindings", "list", "Also write declarations for other languages: fortran, rust, julia", "language,language"),
-    Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
 _SWITCHES = ("contract", "reassociate", "reciprocal")
@@ -52,9 +51,6 @@ def main(line: CommandLine) -> int:
     if folder is None:
         raise UsageError("affdsl build: say where to write the library: -o out")
     try:
-        for word in line.words:
-            if not is_kernel(word):
-                raise UsageError(f"{word} is no kernel: write MODULE:KERNEL, as in examples.gemm:gemm")
         files = build(
             [kernel_of(word) for word in line.words],
             folder,

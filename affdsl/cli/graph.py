@@ -43,7 +43,6 @@ FLAGS = (
     Flag("sizes", "list", "Of that drawing: numbers for the sizes of the function", "name=number"),
     Flag("at", "list", "Of that drawing: only these iterations of other loops", "loop=number"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
-    Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
 SUFFIXES = (".svg", ".png", ".dot")

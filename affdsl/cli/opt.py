@@ -78,7 +78,6 @@ FLAGS = (
     Flag("mlir-disable-threading", "switch", "Has no effect: one thread does it all"),
     Flag("list-passes", "switch", "Print the names of all passes, and exit"),
     Flag("show-dialects", "switch", "Print the names of the dialects that are known, and exit"),
-    Flag("help", "switch", "Print this, and exit"),
     *(Flag(row.name, "pass", row.summary) for row in PASSES),
 )  # fmt: skip
 

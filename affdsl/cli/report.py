@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from affdsl.cli.build import optimizing
 from affdsl.cli.files import complain
 from affdsl.cli.flags import CommandLine, Flag, UsageError
-from affdsl.cli.kernels import is_kernel, kernel_of
+from affdsl.cli.kernels import kernel_of
 from affdsl.errors import AffdslError
 from affdsl.kernel import Kernel
 from affdsl.optimize.trial import require_runs, trial
@@ -28,7 +28,6 @@ FLAGS = (
     Flag("run", "switch", "Make arrays of these sizes, and measure on them; without it nothing runs"),
     Flag("optimize", "optional", "Of the optimized kernel: threads=4, contract, reassociate, reciprocal", "options"),
     Flag("seconds", "value", "How long things are tried, about (default: 60)", "number"),
-    Flag("help", "switch", "Print this, and exit"),
 )
 
 
@@ -38,8 +37,6 @@ def main(line: CommandLine) -> int:
         raise UsageError("affdsl report: needs MODULE:KERNEL, as in examples.gemm:gemm")
     word = line.only_word()
     try:
-        if not is_kernel(word):
-            raise UsageError(f"{word} is no kernel: write MODULE:KERNEL, as in examples.gemm:gemm")
         kernel, sizes, seconds = kernel_of(word), dict(_sizes(line)), _seconds(line)
         path = line.given("o") or f"{kernel.name}.html"
         options = optimizing(line.given("optimize"))

@@ -40,7 +40,6 @@ FLAGS = (
     Flag("compiled", "switch", "Compile it for this machine: the default, unless it calls functions without a body"),
     Flag("save", "value", "Write changed arrays and results to a NumPy file instead of printing them", "file.npz"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
-    Flag("help", "switch", "Print this, and exit"),
 )
 
 

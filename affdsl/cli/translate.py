@@ -50,7 +50,6 @@ FLAGS = (
          choices=tuple(map(str, KNOWN))),
     Flag("numbered", "switch", "Call values as mlir-opt does, %0 and %arg0, in MLIR"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
-    Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
 
