@@ -20,7 +20,6 @@ from dataclasses import replace
 from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
 from affdsl.optimize import versions
-from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
 from affdsl.optimize.innermost import OfNest, first_that_fits
 from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of, unfit_where_refused
@@ -101,7 +100,7 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     s = time_tiles.along_rows(s, root, options)
     with unfit_where_refused():  # a loop that is parallel already has no other versions
         small = time_tiles.small_enough(s, root, options.target)
-        sizes = None if small is None else larger_than(s, root, small)
+        sizes = None if small is None else versions.larger_than(s, root, small)
         both = s if sizes is None else copy(s).specialize(root, sizes)
         made = time_tiles.take(both, root, options)
     is_shared = any(each.is_parallel for each in made.loops())

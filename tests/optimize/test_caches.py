@@ -7,8 +7,8 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
-from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.fuse import line_buffers
+from affdsl.optimize.machine import has_large_cache
 from affdsl.optimize.memory import aligned_stencils
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options

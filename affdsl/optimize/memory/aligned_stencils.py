@@ -7,7 +7,7 @@ from copy import copy
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
-from affdsl.optimize.footprint import has_large_cache
+from affdsl.optimize.machine import has_large_cache
 from affdsl.optimize.memory.streaming_stores import fills_lines, on_lines
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lane_by_lane, unfit_where_refused
 from affdsl.optimize.options import Options

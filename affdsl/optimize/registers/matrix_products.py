@@ -14,8 +14,7 @@ from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import AllOrNone, bring_innermost, names_made
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.footprint import LARGE, has_large_cache
-from affdsl.optimize.machine import PAGE, USUAL_CACHES
+from affdsl.optimize.machine import LARGE, PAGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.nests import Nest, bits_in_register, lanes_of, nests, nests_in, unfit_where_refused, updates
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options

@@ -11,8 +11,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
-from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.machine import PAGE, USUAL_CACHES
+from affdsl.optimize.machine import PAGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.memory import aligned_stencils, streaming_stores
 from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.memory.streaming_stores import LINE
