@@ -27,9 +27,9 @@ from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
     blocked_sums,
+    fronts,
     index_sets,
     pivots,
-    polyhedral,
     sums_in_memory,
     time_tiles,
     transposes,
@@ -199,7 +199,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         notes, none_fits = [*notes, *said], none_fits and not fits
     if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
         try:
-            made, ordered = polyhedral.take_loop(s, root, options)
+            made, ordered = fronts.take_loop(s, root, options)
             s, notes = made, [of(s, root, ordered)]
         except UnfitError as why:
             notes += [of(s, root, why=str(why))] * bool(str(why))
@@ -279,8 +279,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,
-    "time steps side by side": jamming.take_time_steps,
     "a transposed copy in blocks": transposes.take,
-    "the order that isl finds": polyhedral.take,
+    "iterations side by side, or statements apart": fronts.take,
 }
 """Those for a nest, where a loop has no better recipe."""
