@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
 from affdsl.optimize.machine import PAGE, USUAL_CACHES, has_large_cache
-from affdsl.optimize.memory import aligned_stencils, streaming_stores
+from affdsl.optimize.memory import streaming_stores
 from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import (
@@ -169,9 +169,6 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
     if outer is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, outer):
         with suppress(UnfitError):
             return streaming_stores.take(s, nest, nest.name(outer), name, lanes, ways(options), options)
-    if not _waits_for_memory(nest, options):
-        with suppress(UnfitError):
-            return aligned_stencils.take(s, nest, name, lanes, options)
     return _along_rows(s, nest, rows, lanes, options)
 
 
