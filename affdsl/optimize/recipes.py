@@ -22,7 +22,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.optimize import versions
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
 from affdsl.optimize.innermost import OfNest, first_that_fits
-from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of, unfit_where_refused
+from affdsl.optimize.nests import names_in, nests, nests_in, now_called, roots_of, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
@@ -35,7 +35,7 @@ from affdsl.optimize.order import (
     transposes,
     whole_rows,
 )
-from affdsl.optimize.registers import full_unrolling, jamming, products_in_loops
+from affdsl.optimize.registers import full_unrolling, products_in_loops
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import (
@@ -190,11 +190,6 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         name = now_called(s, nest, known)
         if name in done:
             continue
-        s, said, covered = _recurrences(s, name, options)
-        if said:
-            notes, none_fits = [*notes, *said], False
-            done.update(covered)
-            continue
         s, said, fits = first_that_fits(s, name, FOR_NESTS.values(), options)
         notes, none_fits = [*notes, *said], none_fits and not fits
     if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
@@ -229,22 +224,6 @@ def _without_ends(split: Note, notes: Notes) -> Notes:
     long = [note for note in notes if note.done or TOO_SHORT not in note.why]
     ends = "; short ends run as written" if len(long) < len(notes) else ""
     return [replace(split, done=f"{split.done}{ends}"), *long]
-
-
-def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
-    """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
-    nest = nest_called(s, name)
-    if nest is None or nest.has_vectors or not jamming.may_be_jammed(s, nest, options):
-        return s, [], ()
-    with suppress(UnfitError):
-        made, said = recurrences.take(s, nest, options)
-        return made, [nest.note(said)], ()
-    try:
-        made, loop = jamming.take_rows(s, nest, options)
-    except UnfitError:
-        return s, [], ()
-    said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
-    return made, [nest.note(said)], names_in(made, loop)
 
 
 FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "through": _row_strips}

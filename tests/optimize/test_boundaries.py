@@ -11,7 +11,7 @@ from affdsl.optimize.fuse import overlapped_tiles
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import fronts
-from affdsl.optimize.registers import jamming, matrix_products
+from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import scalar_expansion
 from affdsl.schedule.schedule import Schedule
@@ -60,8 +60,8 @@ def test_what_vectors_take_in_another_order_of_statements_is_not_jammed():
 
 def test_recurrences_of_the_nearest_loop_around_are_jammed():
     s = Schedule(in_batches)
-    made, loop = jamming.take_rows(s, nests(s)[0], Options(AVX512))
-    assert loop == "i"
+    made, said = fronts.take(s, nests(s)[0], Options(AVX512))
+    assert said.startswith("8 iterations of i run at once")
     x, wanted, found = np.random.default_rng(0).random((3, 2, 19, 7))
     in_batches(x, wanted)
     found[:] = 0

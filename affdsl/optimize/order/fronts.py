@@ -1,4 +1,4 @@
-"""Where no other recipe fits: several iterations at once, each behind the one before it, or statements apart."""
+"""Where no other recipe fits: rows at once, or iterations each behind the one before it; or statements apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
 from affdsl.optimize.attempts import fuse_late, names_made, wavefront, where_legal
 from affdsl.optimize.machine import usual
-from affdsl.optimize.model.schedules import cycles_of, standing_in
 from affdsl.optimize.nests import (
     Nest,
     is_library_call,
@@ -21,13 +20,14 @@ from affdsl.optimize.nests import (
     nests_in,
     perfect_band,
     require_loop,
+    require_quick_numbers,
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.order.distribution import distribute
+from affdsl.optimize.search import Candidate
 from affdsl.optimize.size import require_room
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, recurrences
-from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -41,23 +41,29 @@ Others do so little in a tile that two threads would wait for each other longer 
 LATEST = 8
 """How many iterations one loop runs behind the one before it at most."""
 CLEARLY = 1.15
-"""So many times faster has an order to be by the model of all loops."""
+"""So many times faster has an order to be by the model."""
+PLANES = 3
+"""So many loops go over planes: of several of these at once, lines are near that each stores a part of, which the model
+does not know."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with several iterations of a nest at once, or with its statements apart.
 
+        for i: for j: A[i, j] = S(A[i, j - 1])
         for i, j: A[i, j] = S(A[i - 1, j + 1], A[i, j - 1])
         for t, i, j: A[i, j] = S(A[i - 1, j], A[i, j - 1], A[i, j + 1], A[i + 1, j])
 
-    Each of the iterations that are jammed waits for another one of before, and not for its neighbour. They are jammed
-    after the smallest skew that makes it legal. Raises UnfitError.
+    Each of the iterations that are jammed waits for itself alone, or for another one of before, and not for its
+    neighbour: then they are jammed after the smallest skew that makes it legal. Raises UnfitError.
 
     References
     ----------
     Carr and Kennedy, "Improving the ratio of memory operations to floating-point operations in loops", TOPLAS 1994;
     Wolf and Lam, "A loop transformation theory and an algorithm to maximize parallelism", TPDS 1991, for skews.
     """
+    with suppress(UnfitError):
+        return _rows(s, nest, options)
     return take_loop(s, nest.name(nest.band[0]), options)
 
 
@@ -80,19 +86,38 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         except UnfitError as unfit:
             why = why or str(unfit)
         else:
-            if _gain(made, s, options) >= CLEARLY:
+            share = Candidate(root, made, s, (), usual(options.target)).share
+            if 0 < share <= 1 / CLEARLY or (way is _side_by_side and len(perfect_band(loop)) >= PLANES):
                 return made, said
             why = why or "that is not expected to be faster"
     raise UnfitError(why and f"no other order helps: {why}")
 
 
-def _gain(s: Schedule, before: Schedule, options: Options) -> float:
-    """How many times faster a schedule is expected to be than another one; 0 where data decides that."""
-    try:
-        old, new = (cycles_of(each, standing_in(each), usual(options.target)) for each in (before, s))
-        return old / max(1.0, new)
-    except UncountedError:
-        return 0.0
+# Rows that do not wait for each other --------------------------------------------------------------------------------
+
+
+def _rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with iterations of a loop around a recurrence jammed, what each hands on in registers.
+
+    All loops inside of it are such recurrences. Raises UnfitError.
+    """
+    rows = options.choices.recurrences
+    if options.target.registers < rows or not is_recurrence(nest, nest.innermost):
+        raise UnfitError
+    require_quick_numbers(nest)
+    for loop in reversed(nest.loops[:-1]):
+        made, name = copy(s), nest.names[loop.iv]
+        said = f"{rows} iterations of {name} run at once, a recurrence each"
+        if inner_loops.is_jammed(s, name):  # for another nest inside of it
+            return s, said
+        inside = [each for each in nests(s) if loop in (*each.around, *each.band)]
+        if is_recurrence(nest, loop) or not all(is_recurrence(each, each.innermost) for each in inside):
+            break
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(name, rows)
+            where_legal(made.scalar_replace, names_in(made, name)[1:])
+            return made, said
+    raise UnfitError
 
 
 # Iterations side by side ----------------------------------------------------------------------------------------------
@@ -108,7 +133,7 @@ def _side_by_side(s: Schedule, root: str, options: Options) -> tuple[Schedule, s
     name, (time, space) = nest.name(nest.innermost), map(nest.name, nest.band[:2])
     if any(map(is_library_call, walk(nest.innermost))):
         raise UnfitError("its functions of the C library take longer than one iteration waits for another")
-    if not is_recurrence(nest, nest.innermost):
+    if len(nest.band) < PLANES and not is_recurrence(nest, nest.innermost):
         raise UnfitError(f"iterations of {name} wait for none before them")
     steps = options.choices.jammed_steps
     tile = _tile(nest, options)
@@ -174,7 +199,7 @@ def _tile(nest: Nest, options: Options) -> tuple[int, int] | None:
     """The tile of a nest, of which threads run several; None where they are better at something else."""
     if options.threads < 2 or nest.around:
         return None
-    if len(nest.band) > 2:
+    if len(nest.band) >= PLANES:
         return options.choices.sweep_steps, options.choices.sweep_rows
     return TILE if recurrences.divides(nest.innermost) else None
 

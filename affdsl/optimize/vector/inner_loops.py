@@ -342,7 +342,7 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
     They are no more than the nearest cache has lines of one place: rows may lie a power of two apart.
     """
     name, sums, made = nest.name(nest.innermost), options.choices.sums, copy(s)
-    if not _is_jammed(s, outer):  # for a sum before this one in the same iterations
+    if not is_jammed(s, outer):  # for a sum before this one in the same iterations
         require_room(nest.innermost, sums)
         made.unroll_jam(outer, sums)
     with suppress(IllegalTransform, ScheduleError):
@@ -397,7 +397,7 @@ def is_large(loop: affine.For) -> bool:
     return sum(1 for _ in ops) > sharing.MOST_ACCESSES
 
 
-def _is_jammed(s: Schedule, loop: str) -> bool:
+def is_jammed(s: Schedule, loop: str) -> bool:
     """Whether a step has made several iterations of a loop run at once."""
     return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
 
