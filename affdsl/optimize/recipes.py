@@ -36,7 +36,6 @@ from affdsl.optimize.order import (
     whole_rows,
 )
 from affdsl.optimize.registers import full_unrolling, products_in_loops
-from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import (
     alternating_sums,
@@ -162,7 +161,7 @@ def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Sched
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
-    before, s, done = s, copy(s), set[str]()
+    before, s = s, copy(s)
     with suppress(UnfitError):
         s = sums_in_memory.take(s, root, options)
     with suppress(UnfitError):
@@ -172,25 +171,11 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     with suppress(UnfitError):
         s, split, parts = index_sets.take(s, root, options)
     s = _rectangular(s, parts)
-    for nest in nests_in(s, *parts) if not options.reassociate else ():
-        if inner_loops.is_mixed(nest):
-            older = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
-            with suppress(UnfitError):
-                made, in_turns = alternating_sums.take(s, nest, options)
-                if not is_long(made, s):
-                    s, notes = made, [*notes, nest.note(in_turns)]
-                    done.update(each for row in s.loops() for each in row.names if each not in older)
-                    continue
-            with suppress(IllegalTransform, ScheduleError):
-                s.distribute(nest.name(nest.innermost))
     waiting = nests_in(s, *parts)
     known = {nest.name(nest.innermost) for nest in nests(s)}
     none_fits = not notes
     for nest in waiting:
-        name = now_called(s, nest, known)
-        if name in done:
-            continue
-        s, said, fits = first_that_fits(s, name, FOR_NESTS.values(), options)
+        s, said, fits = first_that_fits(s, now_called(s, nest, known), FOR_NESTS.values(), options)
         notes, none_fits = [*notes, *said], none_fits and not fits
     if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
         try:
@@ -255,6 +240,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "sums in blocks, of far terms": blocked_sums.take_early,
     "elements that are kept": kept_elements.take,
     "what one strip has": located.take,
+    "a row and sums in turns": alternating_sums.take,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,
