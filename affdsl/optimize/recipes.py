@@ -241,6 +241,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "elements that are kept": kept_elements.take,
     "what one strip has": located.take,
     "a row and sums in turns": alternating_sums.take,
+    "a row and sums apart": alternating_sums.take_apart,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,

@@ -78,7 +78,7 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if any(isinstance(op, scf.If) and op.orelse for op in walk(loop)):
         raise UnfitError("data decides which way an iteration goes, which is foreseen wrongly more often for several")
     why = ""
-    for way in (_side_by_side, _apart):
+    for way in (_side_by_side, apart):
         try:
             made, said = way(copy(s), root, options)
         except (IllegalTransform, ScheduleError) as refused:
@@ -225,7 +225,7 @@ def _in_tiles(s: Schedule, loops: tuple[str, str], sizes: tuple[int, int], steps
 # Statements apart -----------------------------------------------------------------------------------------------------
 
 
-def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+def apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     """The schedule with the statements of a loop in loops of their own, each on vectors, or several iterations at once.
 
     The schedule given is changed. Raises UnfitError.
