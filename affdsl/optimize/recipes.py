@@ -40,11 +40,9 @@ from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import (
     alternating_sums,
     inner_loops,
-    kept_elements,
-    located,
+    looking,
     outer_loops,
     recurrences,
-    searches,
 )
 from affdsl.optimize.versions import OfLoop, unless_small
 from affdsl.schedule.loops import ScheduleError
@@ -235,11 +233,11 @@ IN_WORDS: Mapping[str, str] = {
 """What those for an outermost loop are about."""
 
 FOR_NESTS: Mapping[str, OfNest] = {
-    "a search on vectors": searches.take,
+    "a search on vectors": looking.take_search,
     "carried recurrences in lanes": recurrences.take_carried,
     "sums in blocks, of far terms": blocked_sums.take_early,
-    "elements that are kept": kept_elements.take,
-    "what one strip has": located.take,
+    "elements that are kept": looking.take_kept,
+    "what one strip has": looking.take_place,
     "a row and sums in turns": alternating_sums.take,
     "a row and sums apart": alternating_sums.take_apart,
     "an inner loop on vectors": inner_loops.take,
