@@ -57,13 +57,9 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
     registers, tile = sizes_of(found, options)
-    narrow = small_products.is_narrow((found.i, found.j, found.k), registers.lanes)
-    if narrow or is_tiny(found, options):
+    if small_products.is_narrow((found.i, found.j, found.k), registers.lanes) or is_tiny(found, options):
         i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
-        if narrow:
-            return small_products.in_rows(s, (i, j, k), found.j, options, registers.lanes)
-        vectors = small_products.vectors_in(found.j, registers.vectors, registers.lanes)
-        return small_products.in_registers(s, (i, j, k), registers.rows, vectors, registers.lanes)
+        return small_products.in_rows(s, (i, j, k), found.j, options, registers.lanes)
     small = small_products.with_small(s, nest, (found.i, found.j, found.k), bits_of(found.store), options)
     nest, found = with_factors(s, nest, found)
     i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
