@@ -29,7 +29,7 @@ from affdsl.passes.transforms.vectorize.choices import (
 )
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
-from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
+from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sums
 from affdsl.passes.transforms.vectorize.packed import counted_on, packing_of, store_packed
 from affdsl.passes.transforms.vectorize.scans import scanned, scans
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
@@ -155,13 +155,15 @@ def wide_loop(
     before: list[Op] = []
     after: list[Op] = []
     narrow: dict[Op, tuple[Narrow, Value]] = {}
-    counts: dict[int, Count] = {}
+    alike = [k for k, each in enumerate(how) if each.way == "all"]
+    counts = {k: count for k in alike if how[k].kind == "addi" and (count := count_of(loop, k, width)) is not None}
+    sums = narrow_sums(loop, [k for k in alike if k not in counts], width)
     inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
     for k, each in enumerate(how):
-        if each.way == "all" and each.kind == "addi" and (count := count_of(loop, k, width)) is not None:
-            counts[k] = count
-        elif each.way == "all":
-            found = narrow_sum(loop, k, width)
+        if k in counts:
+            continue
+        if each.way == "all":
+            found = sums.get(k)
             lanes = width if found is None else found.accumulators(width)
             if k in going_on:
                 inits[k] = going_on[k]
