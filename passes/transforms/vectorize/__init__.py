@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Literal
 
@@ -39,7 +40,7 @@ from affdsl.passes.transforms.vectorize.short_integers import in_short_integers
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
 from affdsl.passes.transforms.vectorize.through_conditions import chosen_through_conditions
-from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
+from affdsl.passes.transforms.vectorize.unconditional import filled, loaded_before_conditions
 from affdsl.passes.transforms.vectorize.whiles import require_carried
 
 Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
@@ -298,11 +299,11 @@ def _vectorized(
     rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
 
-    may_alias = _aliasing(dependences)
+    wide = partial(wide_loop, may_alias=_aliasing(dependences), filled=filled(loop, dependences.accesses))
 
     def made(order: Order) -> Block:
         if is_aligned:
-            return wide_loop(
+            return wide(
                 _aligned(reordered(loop, order), width),
                 width,
                 how,
@@ -310,20 +311,18 @@ def _vectorized(
                 masked=True,
                 lower=loop.lower,
                 units=order.units,
-                may_alias=may_alias,
                 may_idle=not trips.runs,
             )
         main = with_fields(reordered(loop, order), upper=whole, results=between)
         goes_on = tail == "masked" and bool(rests)
         found = [
-            *wide_loop(
+            *wide(
                 main,
                 width,
                 how,
                 what,
                 masked=is_folded,
                 units=order.units,
-                may_alias=may_alias,
                 is_last=not goes_on,
                 reassociate=reassociate,
             )
@@ -337,14 +336,13 @@ def _vectorized(
                 again = with_fields(
                     again, inits=tuple(loop.inits[k] if k in left else v for k, v in enumerate(again.inits))
                 )
-                more = wide_loop(
+                more = wide(
                     again,
                     width,
                     how,
                     what,
                     masked=True,
                     units=order.units,
-                    may_alias=may_alias,
                     going_on=left,
                     is_last=rest is rests[-1],
                 )
@@ -354,7 +352,7 @@ def _vectorized(
                 ends = []
                 for lanes in (width, width // 2) if tail == "halved" and width > 3 else (width,):
                     last = last_vector(again, lanes)
-                    ends.append((lanes, wide_loop(last, lanes, how, what, units=order.units, may_alias=may_alias)))
+                    ends.append((lanes, wide(last, lanes, how, what, units=order.units)))
                 found += overlapped(loop, rest, ends)
         return tuple(found)
 

@@ -131,6 +131,7 @@ def wide_loop(
     lower: Sequence[Affine] = (),
     units: Sequence[tuple[int, int]] = (),
     may_alias: MayAlias,
+    filled: Set[Value] = frozenset(),
     may_idle: bool = False,
     going_on: Mapping[int, Value] = NOTHING,
     is_last: bool = True,
@@ -140,15 +141,16 @@ def wide_loop(
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
     ones. `units` says which operations run for one iteration after the other, and `may_alias` whether two memrefs may
-    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs; `reassociate`, that
-    what goes from lane to lane may be rounded in another order, where all lanes run. What is combined in any order
-    starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined with what
-    the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
+    have an element in common; `filled` are arrays whose first element may be loaded in each iteration; `may_idle`,
+    whether there may be one in which no lane runs; `reassociate`, that what goes from lane to lane may be rounded in
+    another order, where all lanes run. What is combined in any order starts, by its number, with lanes that another
+    loop has left, where `going_on` has them. It is combined with what the loop starts with only if this `is_last`, and
+    else stays in the lanes that the new loop yields.
     """
     differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way not in ("same", "set", "late")}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
     varying = Varying(loop, frozenset(differing), may_idle=may_idle)
-    at = Lanes(loop, width, varying, what)
+    at = Lanes(loop, width, varying, what, frozenset() if may_idle else filled)
     if not masked:
         alone = {op for first, end in units for op in loop.body[first:end]}
         at.groups = groups(loop, varying, width, may_alias, alone)
