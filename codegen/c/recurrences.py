@@ -95,6 +95,26 @@ def sums_floats_up(loop: affine.For | scf.For) -> bool:
     return 0 < sums <= additions and operations <= (1 + MOST_OPERATIONS) * sums
 
 
+def runs_once_at_most(loop: affine.For | scf.For) -> bool:
+    """Whether a loop runs once or not at all, which none of its bounds alone says, and stores something.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> loop = parse('''func.func @last(%A: memref<?xi8>, %x: i8, %n: index) {
+    ...   affine.for %i = max affine_map<(n) -> (1, n - 1)>(%n) to %n {
+    ...     affine.store %x, %A[%i] : memref<?xi8>
+    ...   }
+    ...   return
+    ... }''').functions[0].body[0]
+    >>> runs_once_at_most(loop)
+    True
+    """
+    if isinstance(loop, scf.For) or len(loop.lower) + len(loop.upper) == 2:
+        return False
+    spans = (upper - lower for upper in loop.upper for lower in loop.lower)
+    is_short = any(span.is_constant and span.constant <= loop.step for span in spans)
+    return is_short and any(isinstance(op, _STORES) for op in loop.body)
+
+
 def _chooses(op: Op) -> bool:
     """Whether an operation chooses among numbers, or is part of a condition that does."""
     is_truth = isinstance(op, arith.Binary) and op.result.type == IntegerType(1)
