@@ -34,19 +34,19 @@ from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
 from affdsl.passes.transforms.vectorize.loads import loaded_once
 from affdsl.passes.transforms.vectorize.lowers import by_lower_bounds
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
-from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
+from affdsl.passes.transforms.vectorize.overlapped import last_vector, loaded_early, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.searches import VECTORS, in_blocks
 from affdsl.passes.transforms.vectorize.short_integers import in_short_integers
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
 from affdsl.passes.transforms.vectorize.through_conditions import chosen_through_conditions
-from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
+from affdsl.passes.transforms.vectorize.unconditional import filled, loaded_before_conditions
 from affdsl.passes.transforms.vectorize.whiles import require_carried
 
-Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
-TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
+Tail = Literal["scalar", "masked", "folded", "overlapped", "halved", "early"]
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved", "early")
 MASKED = ("masked", "folded")
-AGAIN: tuple[Tail, ...] = ("overlapped", "halved")
+AGAIN: tuple[Tail, ...] = ("overlapped", "halved", "early")
 """The tails that run some iterations a second time."""
 
 
@@ -93,11 +93,12 @@ def vectorize(
         How many lanes the vectors have, at least 2; for several loops, as many numbers.
     tail
         How iterations run that are left over: "scalar", one by one; "masked", as lanes of vectors of which not all
-        run; "folded", like that and in the same loop as all others, whose vectors then have masks, too; or
+        run; "folded", like that and in the same loop as all others, whose vectors then have masks, too;
         "overlapped", with some before them a second time, where that changes nothing and there are so many iterations,
         and else one by one; or "halved", like that, in a vector of half as many lanes where no more than these are
-        left over. Halves of less than 4 lanes are none: "halved" is then "overlapped". Where the loop begins at the
-        larger of two numbers, it is one loop for each of them, of which the right one runs; where it begins at the
+        left over. Halves of less than 4 lanes are none: "halved" is then "overlapped". "early" is "overlapped" where
+        iterations load what they store later: the last vector does so before the first one. Where the loop begins at
+        the larger of two numbers, it is one loop for each of them, of which the right one runs; where it begins at the
         largest of more, is "masked" or carries values, every vector has a mask. Several loops together are always
         folded, and run "scalar" only where nothing is left over.
     reassociate
@@ -294,15 +295,16 @@ def _vectorized(
     how = ways(loop, dependences, reassociate=reassociate)
     chain = chain_of(loop, how, what)
     if tail in AGAIN:
-        require_repeatable(loop, dependences, what)
+        require_repeatable(loop, dependences, what, early=tail == "early")
     whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
     rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
 
     may_alias = dependences.accesses.storage.may_share
+    some = filled(loop, dependences.accesses)
 
     def made(order: Order) -> Block:
-        wide = partial(wide_loop, how=how, what=what, units=order.units, may_alias=may_alias)
+        wide = partial(wide_loop, how=how, what=what, units=order.units, may_alias=may_alias, filled=some)
         if is_aligned:
             main = _aligned(reordered(loop, order), width)
             return wide(main, width, masked=True, lower=loop.lower, may_idle=not trips.runs)
@@ -322,7 +324,13 @@ def _vectorized(
                 found += more
             else:
                 halves = (width, width // 2) if tail == "halved" and width > 3 else (width,)
-                ends = [(lanes, wide(last_vector(again, lanes), lanes)) for lanes in halves]
+                ends = []
+                for lanes in halves:
+                    last = wide(last_vector(again, lanes), lanes)
+                    if tail == "early":
+                        first, last = loaded_early(loop, last, lanes, what, may_alias)
+                        found = [*first, *found]
+                    ends.append((lanes, last))
                 found += overlapped(loop, rest, ends)
         return tuple(found)
 
