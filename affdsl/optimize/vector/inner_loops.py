@@ -153,7 +153,7 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
     if is_moved and has_complex_numbers(nest):
         return s, "on vectors of complex numbers that the compiler of C makes"
     lanes = _lanes(nest, options)
-    if is_mixed(nest):
+    if is_mixed(nest) or is_recurrence(nest, nest.innermost):
         with suppress(IllegalTransform, ScheduleError):
             return _mixed(s, nest, lanes, options)
     outer = nest.band[-2] if len(nest.band) > 1 else None
