@@ -191,8 +191,10 @@ def _of_array(primitive: str) -> Reader:
     return lambda at, array, loop: Step(primitive, (at.array(array), at.loop(loop)))
 
 
-def _prefetch(at: Place, array: object, loop: object, of: object) -> Step:
-    return Step("prefetch", (at.array(array), at.loop(loop), at.loop(of)))
+def _prefetch(at: Place, array: object, loop: object, of: object, *, distance: object = None) -> Step:
+    made = (at.array(array), at.loop(loop), at.loop(of))
+    later = (("distance", at.number(distance, "how many iterations", 1)),) if distance is not None else ()
+    return Step("prefetch", made, later)
 
 
 def _align(at: Place, array: object, loop: object, lanes: object, *, least: object = None) -> Step:

@@ -195,7 +195,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "inline": lambda s, r: s.inline(_array(s, r)),
     "copy": _copy,
     "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
-    "prefetch": lambda s, r: s.prefetch(_array(s, r), *_two(s, r)),
+    "prefetch": lambda s, r: s.prefetch(_array(s, r), *_two(s, r), distance=r.choice((None, 1, 8))),
     "load_ahead": lambda s, r: s.load_ahead(_array(s, r), _loop(s, r)),
     "align": lambda s, r: s.align(_array(s, r), _loop(s, r), r.choice((2, 4, 16))),
     "stream": lambda s, r: s.stream(_array(s, r), _loop(s, r), r.choice((0, 64, 4096))),
