@@ -97,7 +97,7 @@ def prefetch(
         affine.Prefetch(buffer, index, writes, location=op.location)
         for op, index in _lines(buffer, loop, of, accesses, distance)
     )
-    made = with_fields(loop, body=(*loop.body, *asked) if loop is later else (*asked, *loop.body))
+    made = with_fields(loop, body=(*asked, *loop.body))
     return rewrite(function, lambda op: made if op is loop else None)
 
 

@@ -35,6 +35,13 @@ def is_large(x: af.f64[N], y: af.bool_[N]):
 
 
 @af.kernel
+def summed_beside(x: af.f64[N], y: af.f64[N], s: af.f64[1]):
+    with af.for_(N) as i:
+        y[i] = 3.0 * x[i]
+        s[0] += x[i]
+
+
+@af.kernel
 def rounded(x: af.f64[N], y: af.f64[N]):
     with af.for_(N) as i:
         y[i] = af.roundeven(x[i] * 100.0)
@@ -110,6 +117,10 @@ def test_other_machines_are_asked_for_nothing(target):
 
 
 @pytest.mark.parametrize("kernel", [scaled, added_rows, is_large, rounded])
+def test_beside_a_sum_in_lanes_too():
+    assert prefetches(summed_beside, LARGE, reassociate=True)
+
+
 def test_results_are_those_of_the_loops_to_the_bit(kernel):
     made = decided(kernel, Options(LARGE)).schedule().kernel()
     for n in (0, 1, 7, 63, 64, 65, 700):
