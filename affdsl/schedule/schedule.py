@@ -370,6 +370,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Do once before a loop what is the same in each of its iterations."""
         return self._take("hoist", loop)
 
+    def if_convert(self, loop: str) -> Self:
+        """Compute both sides of the conditions in a loop and choose, without a branch.
+
+        What is added to a sum under a condition is added in any case then, or -0.0, which changes no float. It pays
+        where data decides at random: processors guess where branches go.
+        """
+        return self._take("if_convert", loop)
+
     def scalar_replace(self, loop: str) -> Self:
         """Keep in values, not in memory, what one iteration of a loop leaves for the next ones.
 

@@ -302,6 +302,7 @@ VERBS: Mapping[str, Verb] = {
     "unswitch": Verb(_of_loop("unswitch")),
     "specialize": Verb(lambda at, loop, condition: Step("specialize", (at.loop(loop), at.condition(condition)))),
     "hoist": Verb(_of_loop("hoist", data=True)),
+    "if_convert": Verb(_of_loop("if_convert")),
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
     "splice": Verb(_splice),
     "slp": Verb(_with_number("slp", "how many lanes a vector has", 2)),
