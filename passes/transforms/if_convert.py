@@ -10,9 +10,9 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.types import FloatType, MemRefType
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
+from affdsl.passes.lowering.carried_variables import variables_replaced
 from affdsl.passes.transforms.hoist.faults import never_fails
 from affdsl.passes.transforms.loops.nests import loop_of, replaced
 from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
@@ -33,7 +33,8 @@ def if_convert(function: func.Func, iv: Value, *, module: func.Module | None = N
     as long as 15 to 20 operations. A sum waits for one addition in each iteration then, and for nothing else. Results
     are the same to the bit: -0.0 changes no float by an addition (but makes a quiet NaN of a signaling one).
 
-    Conditions stay that store, call or loop, or that keep something from failing: a load outside of its array, a
+    Variables that the conditions set are carried by the loop then, as `scalar_replace` does it. Conditions stay that
+    store, call or loop, or that keep something from failing: a load outside of its array, a
     division of integers by 0.
 
     Parameters
@@ -78,13 +79,16 @@ def if_convert(function: func.Func, iv: Value, *, module: func.Module | None = N
     }
     """
     loop = loop_of(function, iv, what := f"make choices of the conditions in loop {name(iv)}")
-    conditions = [op for op in walk(loop) if isinstance(op, affine.If | scf.If)]
-    if not conditions:
+    if not any(isinstance(op, affine.If | scf.If) for op in walk(loop)):
         raise refusal(loop, what, "there are no conditions in it")
+    carried = variables_replaced(function, loop, ())
+    if carried is not None:
+        function, loop = carried, loop_of(carried, iv, what)
+    conditions = [op for op in walk(loop) if isinstance(op, affine.If | scf.If)]
     loaded = loaded_before_conditions(loop, Dependences(function, module).accesses, module)
     made = with_fields(loaded, body=(*_block(loaded.body),))
     if sum(isinstance(op, affine.If | scf.If) for op in walk(made)) == len(conditions):
-        raise refusal(loop, what, REASON, candidates=(Proposal((Step("scalar_replace", (iv,)),)),))
+        raise refusal(loop, what, REASON)
     return replaced(function, loop, made)
 
 

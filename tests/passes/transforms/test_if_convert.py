@@ -40,7 +40,7 @@ def test_what_conditions_combine_is_the_same_to_the_bit(how, start, dtype):
                 s.set(COMBINED[how](s, x[i]))
             out[i] = s
 
-    made = af.Schedule(combined).scalar_replace("i").if_convert("i").kernel()
+    made = af.Schedule(combined).if_convert("i").kernel()
     assert branches(combined) == 1
     assert not branches(made)
     for seed in range(3):
@@ -70,7 +70,7 @@ def test_conditions_in_conditions_and_several_results():
                 t += b[i] * a[i]
         out[0], out[1] = s, t
 
-    made = af.Schedule(nested).scalar_replace("i").if_convert("i").kernel()
+    made = af.Schedule(nested).if_convert("i").kernel()
     assert branches(nested) == 2
     assert not branches(made)
     for n in (0, 1, 50):
@@ -90,7 +90,7 @@ def test_integers_and_truth_values_are_chosen():
             seen.set(True)
         out[0], any_[0] = n, seen
 
-    made = af.Schedule(counted).scalar_replace("i").if_convert("i").kernel()
+    made = af.Schedule(counted).if_convert("i").kernel()
     assert not branches(made)
     a, out, seen = np.arange(10, dtype=np.int32), np.zeros(1, np.int32), np.zeros(1, bool)
     made(a, out, seen)
