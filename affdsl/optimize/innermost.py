@@ -69,7 +69,9 @@ def first_that_fits(
 def _adds_under_conditions(s: Schedule, name: str) -> bool:
     """Whether a loop adds floats to what it carries under conditions, which decide little else."""
     loop = loop_called(s, name)
-    branches = [] if loop is None else [op for op in loop.body if isinstance(op, scf.If)]
+    if loop is None:
+        return False
+    branches = [op for op in loop.body if isinstance(op, scf.If)]
     inside = [op for branch in branches for op in walk(branch)]
     adds = any(isinstance(op, arith.Binary) and op.kind in NEUTRAL and op.left in loop.carried for op in inside)
     return adds and len(inside) <= MOST_CHOSEN * len(branches)
