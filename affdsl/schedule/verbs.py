@@ -194,6 +194,12 @@ def _parallel(at: Place, loop: object, *, reassociate: bool, copies: object = 0)
     return Step("parallelize", (iv,), (("reassociate", reassociate), *options))
 
 
+def _prefetch(at: Place, array: object, loop: object, of: object, *, distance: object = None) -> Step:
+    made = (at.array(array), at.loop(loop), at.loop(of))
+    later = (("distance", at.number(distance, "how many iterations", 1)),) if distance is not None else ()
+    return Step("prefetch", made, later)
+
+
 def _align(at: Place, array: object, loop: object, lanes: object, *, least: object = None) -> Step:
     made = (at.array(array), at.loop(loop), at.number(lanes, "how many elements a line has", 2))
     return Step(
@@ -263,13 +269,14 @@ VERBS: Mapping[str, Verb] = {
     "sink": Verb(_of("sink", _loop)),
     "copy": Verb(_copy),
     "pipeline": Verb(_pipeline),
-    "prefetch": Verb(_of("prefetch", _array, _loop, _loop)),
+    "prefetch": Verb(_prefetch),
     "load_ahead": Verb(_of("load_ahead", _array, _loop)),
     "align": Verb(_align),
     "stream": Verb(_of("stream", _array, _loop, _number("how many bytes the array has", 0))),
     "unswitch": Verb(_of("unswitch", _loop)),
     "specialize": Verb(_of("specialize", _loop, Place.condition)),
     "hoist": Verb(_of("hoist", _data)),
+    "if_convert": Verb(_of("if_convert", _loop)),
     "scalar_replace": Verb(_of("scalar_replace", _data)),
     "splice": Verb(_splice),
     "slp": Verb(_of("slp", _loop, _number("how many lanes a vector has", 2))),

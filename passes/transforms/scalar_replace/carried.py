@@ -37,7 +37,7 @@ Load = affine.Load | affine.VectorLoad | vector.MaskedLoad
 Store = affine.Store | affine.VectorStore | vector.MaskedStore
 _Masked = vector.MaskedLoad | vector.MaskedStore
 Loop = affine.For | scf.For
-LoopT = TypeVar("LoopT", affine.For, scf.For)
+LoopT = TypeVar("LoopT", bound=affine.For | scf.For)
 
 
 def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:

@@ -27,7 +27,15 @@ from affdsl.passes.lowering.carried_variables import without_own_variables
 from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.vectorize.branches import without_branches
-from affdsl.passes.transforms.vectorize.carried import NOTHING, chain_of, in_a_row, left_in_lanes, ways, wide_loop
+from affdsl.passes.transforms.vectorize.carried import (
+    NOTHING,
+    chain_of,
+    in_a_row,
+    is_handed_on,
+    left_in_lanes,
+    ways,
+    wide_loop,
+)
 from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters, without_idle_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
@@ -233,12 +241,13 @@ def _search(function: Func, loop: affine.For, width: int, module: Module | None,
 def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -> bool:
     """Whether a loop carries values that come out the same, to the bit, in whatever order lanes combine them.
 
-    These are sums of integers, minima and maxima, counts, and what a search finds; not sums of floats.
+    These are sums of integers, minima and maxima, counts, what a search finds, and what an iteration merely hands on,
+    as an element that it has loaded; not sums of floats.
     """
     loop = loop_of(function, iv, "vectorize")
     _, loop, dependences = _prepared(function, loop, 2, module, reassociate=False)
     how = ways(loop, dependences, reassociate=False)
-    return bool(how) and all(each.way != "row" for each in how)
+    return bool(how) and is_handed_on(loop, how)
 
 
 def keeps_elements(function: Func, iv: Value, module: Module | None = None) -> bool:
