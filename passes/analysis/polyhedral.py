@@ -240,7 +240,7 @@ def without_others(points: Set, values: Sequence[Value]) -> Set:
     return points
 
 
-def params_of(of: Set | Map | isl.Aff | isl.LocalSpace, values: Iterable[Value]) -> list[Value | None]:
+def params_of(of: Set | Map | isl.BasicSet | isl.Aff | isl.LocalSpace, values: Iterable[Value]) -> list[Value | None]:
     """Which of some values each parameter stands for, None for none of them."""
     named = {name_of(value): value for value in values}
     return [named.get(str(of.get_dim_name(isl.dim_type.param, k))) for k in range(of.dim(isl.dim_type.param))]
