@@ -107,7 +107,7 @@ def read(place: Place, call: VerbCall) -> Step:
     return step
 
 
-Kind = Callable[[Place, Any], Argument]
+Kind = Callable[[Place, Any], Any]
 """What one argument of a step is at a place."""
 
 

@@ -68,9 +68,9 @@ def in_pieces(loop: affine.For, pieces: Sequence[Piece], kept: int = 0) -> list[
     return made
 
 
-def copied_loop(loop: affine.For, suffix: str = "", new: dict[Value, Term] | None = None) -> affine.For:
+def copied_loop(loop: affine.For, suffix: str = "") -> affine.For:
     """A copy of a loop, whose induction variable is called as the old one with something behind it."""
-    copy = clone(loop, {} if new is None else new)
+    copy = clone(loop, {})
     if copy.iv.hint:
         copy.iv.hint += suffix  # nobody else holds it yet
     return copy

@@ -413,7 +413,7 @@ def carrying(
     """A loop with another body that carries some values, behind those that it carried before."""
     end: Op = _yield_of(loop)(tuple(yielded), location=loop.location)
     if loop.results:
-        *body, last = body
+        body, last = body[:-1], body[-1]
         assert isinstance(last, affine.Yield | scf.Yield), "a loop with results ends with a yield"
         end = with_fields(last, values=(*last.values, *yielded))
     results = (*loop.results, *(Value(v.type) for v in carried))

@@ -66,13 +66,13 @@ FEW = 4
 """So many lanes are combined one after the other; more of them by halves first."""
 
 
-def _halved(value: Value, combine: Callable[[Value, Value], list[Op]], few: int = FEW) -> tuple[list[Op], Value]:
+def _halved(value: Value, combine: Callable[[Value, Value], list[Op]]) -> tuple[list[Op], Value]:
     """Operations that combine the lanes of a vector by halves until few are left, and what these are in.
 
     The last of the operations that `combine` gives defines the lanes of two halves combined.
     """
     made: list[Op] = []
-    while isinstance(value.type, VectorType) and (lanes := value.type.shape[0]) > few and lanes % 2 == 0:
+    while isinstance(value.type, VectorType) and (lanes := value.type.shape[0]) > FEW and lanes % 2 == 0:
         type, half = VectorType((lanes // 2,), value.type.element), lanes // 2
         parts = [vector.ExtractStridedSlice(Value(type), value, (at,), (half,), (1,)) for at in (0, half)]
         made += [*parts, *combine(parts[0].result, parts[1].result)]
