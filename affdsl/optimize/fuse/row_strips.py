@@ -7,11 +7,10 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note
-from affdsl.optimize.attempts import bring_innermost, names_made
+from affdsl.optimize.attempts import bring_innermost, distribute, in_memory, names_made
 from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, roots_of, unfit_where_refused
 from affdsl.optimize.notes import of, only_for
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import distribution
 from affdsl.optimize.registers.matrix_products import bits_of, packed, product_of, register_tile
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
@@ -55,8 +54,8 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str, Note]:
         small, *_ = in_other(made, main, large)
         made.strip_mine(main, ROWS)
         (strip,) = names_made(made)
-        distribution.in_memory(made, names_in(made, strip)[1:])
-        distribution.distribute(made, names_in(made, strip)[1:])
+        in_memory(made, names_in(made, strip)[1:])
+        distribute(made, names_in(made, strip)[1:])
         copy(made).parallel(strip)
     made, done = _made_fast(made, strip, replace(options, threads=1))
     if len(done) < 2:

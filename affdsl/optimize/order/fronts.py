@@ -8,7 +8,7 @@ from itertools import product
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
-from affdsl.optimize.attempts import fuse_late, names_made, wavefront, where_legal
+from affdsl.optimize.attempts import distribute, fuse_late, names_made, wavefront, where_legal
 from affdsl.optimize.machine import usual
 from affdsl.optimize.nests import (
     Nest,
@@ -23,7 +23,6 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.order.distribution import distribute
 from affdsl.optimize.search import Candidate
 from affdsl.optimize.size import require_room
 from affdsl.optimize.unfit import UnfitError, in_one_line
