@@ -159,14 +159,15 @@ def _made_one(s: Schedule, root: str) -> list[str]:
     Raises UnfitError where other statements stand there, too, or none may run a little later.
     """
     loop = require_loop(s, root)
-    first, *others = [op for op in loop.body if isinstance(op, affine.For)] or [None]
-    if first is None:
+    loops = [op for op in loop.body if isinstance(op, affine.For)]
+    if not loops:
         raise UnfitError  # there is one order
-    if len(others) + 1 < len(loop.body):
+    if len(loops) < len(loop.body):
         raise UnfitError(f"statements stand beside the loops in {root}, which are not moved into them")
     names = {row.iv: row.names[0] for row in s.loops()}
     said: list[str] = []
-    for other in others:
+    first = loops[0]
+    for other in loops[1:]:
         pairs = zip(perfect_band(first), perfect_band(other), strict=False)
         shifts = [fuse_late(s, names[one.iv], names[two.iv], LATEST, guarded=True) for one, two in pairs]
         late = f", {' and '.join(map(str, shifts))} iterations later" if any(shifts) else ""
