@@ -26,7 +26,7 @@ from affdsl.codegen.c.instruments import Instruments
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.cache import LoadedLibrary, default_cache
-from affdsl.codegen.caller import Caller, TakeOver, load, prepare
+from affdsl.codegen.caller import Caller, TakeOver, Turned, load, prepare
 from affdsl.codegen.errors import SizeError
 from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.target import Target
@@ -56,7 +56,7 @@ def compile_program(
     *,
     needed: Program | None = None,
     other: TakeOver | None = None,
-    turned: TakeOver | None = None,
+    turned: Turned | None = None,
 ) -> Caller:
     """program as a callable, from the cache or freshly compiled; `take_over` as in `affdsl.codegen.caller.load`.
 
@@ -137,7 +137,7 @@ def loaded(
     sites: Sites,
     take_over: TakeOver | None = None,
     other: TakeOver | None = None,
-    turned: TakeOver | None = None,
+    turned: Turned | None = None,
 ) -> Caller:
     """A compiled program as a callable, with the errors of `compile_program`."""
 

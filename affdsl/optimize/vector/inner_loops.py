@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import combinations
@@ -151,7 +151,7 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
     if is_moved and has_complex_numbers(nest):
         return s, "on vectors of complex numbers that the compiler of C makes"
     lanes = _lanes(nest, options)
-    if is_mixed(nest):
+    if is_mixed(nest) or is_recurrence(nest, nest.innermost):
         with suppress(IllegalTransform, ScheduleError):
             return _mixed(s, nest, lanes, options)
     outer = nest.band[-2] if len(nest.band) > 1 else None
@@ -209,8 +209,10 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
+        around = {each.iv for each in nest.loops[:-1]}
+        ends_alike = around.isdisjoint(v for e in (*nest.innermost.lower, *nest.innermost.upper) for v in e.values())
         with unfit_where_refused():
-            made.vectorize(name, lanes, tail=options.tail)
+            _with_tail(made, name, lanes, ("early", options.tail) if around and ends_alike else (options.tail,))
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
     if store_forwarding.waits(made, name):
@@ -229,6 +231,19 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             made.unroll(name, AHEAD)
             said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
     return made, "; ".join(said)
+
+
+def _with_tail(s: Schedule, name: str, lanes: int, tails: Sequence[Tail], *, reassociate: bool = False) -> None:
+    """Bring a loop of a schedule onto vectors, with the first of some tails that it may have. Raises as steps do.
+
+    What one iteration hands on to the next, as an element that was loaded, has no mask.
+    """
+    *others, last = tails
+    for tail in others:
+        with suppress(IllegalTransform):
+            s.vectorize(name, lanes, tail=tail, reassociate=reassociate)
+            return
+    s.vectorize(name, lanes, tail=last, reassociate=reassociate)
 
 
 def _waits_for_memory(nest: Nest, options: Options) -> bool:
@@ -303,7 +318,8 @@ def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             if not loop.results:
                 made.scalar_replace(name)
             made, begins = from_a_line(made, nest, name, options, reassociate=options.reassociate)
-            _summed(made, name, lanes, "scalar" if is_turned else options.tail, options)
+            tails: tuple[Tail, ...] = ("scalar",) if is_turned else (options.tail, "scalar")
+            _with_tail(made, name, lanes, tails, reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes{begins}"
     if not outer:
@@ -321,17 +337,6 @@ def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         except (IllegalTransform, ScheduleError) as error:
             why = why or f"iterations of {each} cannot run at once, since {in_one_line(error)}"
     raise UnfitError(f"its sum is made in the order of the text, and no other one runs beside it: {why}")
-
-
-def _summed(s: Schedule, name: str, lanes: int, tail: Tail, options: Options) -> None:
-    """Make the sums of a loop in lanes; what is left of it by a mask where that loads no lanes one after the other.
-
-    What one iteration hands on to the next, as an element that was loaded, has no mask. Raises as steps do.
-    """
-    try:
-        s.vectorize(name, lanes, tail=tail, reassociate=options.reassociate)
-    except IllegalTransform:
-        s.vectorize(name, lanes, reassociate=options.reassociate)
 
 
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
