@@ -8,7 +8,7 @@ from itertools import product
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
-from affdsl.optimize.attempts import fuse_late, names_made, wavefront, where_legal
+from affdsl.optimize.attempts import distribute, fuse_late, names_made, wavefront, where_legal
 from affdsl.optimize.machine import usual
 from affdsl.optimize.nests import (
     Nest,
@@ -23,7 +23,6 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.order.distribution import distribute
 from affdsl.optimize.search import Candidate
 from affdsl.optimize.size import require_room
 from affdsl.optimize.unfit import UnfitError, in_one_line
@@ -160,15 +159,15 @@ def _made_one(s: Schedule, root: str) -> list[str]:
     Raises UnfitError where other statements stand there, too, or none may run a little later.
     """
     loop = require_loop(s, root)
-    inside = [op for op in loop.body if isinstance(op, affine.For)]
-    if not inside:
+    loops = [op for op in loop.body if isinstance(op, affine.For)]
+    if not loops:
         raise UnfitError  # there is one order
-    if len(inside) < len(loop.body):
+    if len(loops) < len(loop.body):
         raise UnfitError(f"statements stand beside the loops in {root}, which are not moved into them")
     names = {row.iv: row.names[0] for row in s.loops()}
     said: list[str] = []
-    first, *others = inside
-    for other in others:
+    first = loops[0]
+    for other in loops[1:]:
         pairs = zip(perfect_band(first), perfect_band(other), strict=False)
         shifts = [fuse_late(s, names[one.iv], names[two.iv], LATEST, guarded=True) for one, two in pairs]
         late = f", {' and '.join(map(str, shifts))} iterations later" if any(shifts) else ""

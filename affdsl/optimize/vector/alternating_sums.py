@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.core import Op
@@ -10,6 +11,7 @@ from affdsl.ir.types import FloatType
 from affdsl.optimize.nests import Nest, lanes_of, nests, on_vectors, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import fronts
+from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops, superword
 from affdsl.passes.analysis.access import Access
@@ -59,14 +61,19 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     )
 
 
-def take_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The schedule with a row and sums in loops of their own, where sums are in the order of the text.
+def take_or_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same, or else a row and sums in loops of their own, where sums are in the order of the text.
 
-    Raises UnfitError.
+    Raises UnfitError, and gives no reason: others say it for nests of all kinds.
     """
-    if options.reassociate or not inner_loops.is_mixed(nest):
-        raise UnfitError
-    return fronts.apart(copy(s), nest.name(nest.innermost), options)
+    if not options.reassociate and inner_loops.is_mixed(nest):
+        with suppress(UnfitError):
+            made, said = take(s, nest, options)
+            if not is_long(made, s):
+                return made, said
+        with suppress(UnfitError):
+            return fronts.apart(copy(s), nest.name(nest.innermost), options)
+    raise UnfitError
 
 
 def _around(nest: Nest) -> str:

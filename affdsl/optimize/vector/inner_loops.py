@@ -11,10 +11,8 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
-from affdsl.optimize.machine import PAGE, USUAL_CACHES, has_large_cache
-from affdsl.optimize.memory import streaming_stores
-from affdsl.optimize.memory.lines import from_a_line
-from affdsl.optimize.memory.streaming_stores import LINE
+from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
+from affdsl.optimize.memory.lines import from_a_line, past_the_caches
 from affdsl.optimize.nests import (
     Nest,
     again_in,
@@ -168,7 +166,7 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
         return periods.take(s, nest, lanes)
     if outer is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, outer):
         with suppress(UnfitError):
-            return streaming_stores.take(s, nest, nest.name(outer), name, lanes, ways(options), options)
+            return past_the_caches(s, nest, nest.name(outer), name, lanes, ways(options), options)
     return _along_rows(s, nest, rows, lanes, options)
 
 
@@ -279,7 +277,7 @@ def updates_by_data(loop: affine.For) -> bool:
 
 def has_long_vectors(options: Options) -> bool:
     """Whether a vector is as long as a line of the cache; stencils whose vectors are not spliced wait for loads."""
-    return options.target.width >= LINE
+    return options.target.width >= 8 * LINE
 
 
 def spliced(s: Schedule, name: str, options: Options) -> bool:
@@ -300,7 +298,7 @@ def _has_short_vectors(s: Schedule, name: str) -> bool:
     loop = loop_called(s, name)
     loads = [] if loop is None else [op for op in walk(loop) if isinstance(op, affine.VectorLoad)]
     types = [op.result.type for op in loads if isinstance(op.result.type, VectorType)]
-    return any(8 * (width_of(type) or LINE) < LINE for type in types)
+    return any((width_of(type) or LINE) < LINE for type in types)
 
 
 def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
