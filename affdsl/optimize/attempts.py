@@ -64,3 +64,8 @@ def bring_innermost(s: Schedule, nest: Nest, *loops: affine.For) -> list[str]:
     if order != band:
         s.permute(tuple(order))
     return names
+
+
+def wavefront(s: Schedule, time: str, space: str) -> Schedule:
+    """The schedule given after the tiles of a diagonal, of two loops over tiles, run at once. Raises as steps do."""
+    return s.skew(time, space, 1).interchange(time, space).parallel(time)

@@ -13,6 +13,8 @@ from affdsl.codegen.roofline import Roofline
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import FrozenValue
 
+LARGE = 2 << 20
+"""From this size on a second cache answers later than a small one does, and the last cache behind it much later."""
 USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
 """Bytes of the caches of a machine that nobody asked: the nearest, the second and the last one."""
 LINE = 64
@@ -112,6 +114,11 @@ class Machine(FrozenValue):
     window: float = 200.0
     miss: float = 15.0
     wake: float = 6000.0
+
+
+def has_large_cache(target: Target) -> bool:
+    """Whether the second cache of a machine is large, as far as that is known."""
+    return len(target.caches) > 1 and target.caches[1] >= LARGE
 
 
 def usual(target: Target) -> Machine:

@@ -23,6 +23,7 @@ from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
+from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import names_in, nests_in, roots_of
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
@@ -238,7 +239,9 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
             best = strict
     if best is not None:
         first, *others = best.notes
-        return best.schedule, best.name, [*left_out, replace(first, gain=best.gain), *others]
+        made = prefetching.take(best.schedule, options)
+        asked = "; lines are asked for ahead" if len(made.steps) > len(best.schedule.steps) else ""
+        return made, best.name, [*left_out, replace(first, done=f"{first.done}{asked}", gain=best.gain), *others]
     if slower:
         found = of(s, names_in(s, root), why="by the model, all else that was tried is slower")
         left_out += [replace(found, more=tuple(f"{each}: {_in_short(each)}" for each in slower))]

@@ -17,7 +17,7 @@ from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.quirks import is_written
-from affdsl.codegen.c.recurrences import hands_on_integers, sums_floats_up
+from affdsl.codegen.c.recurrences import hands_on_integers, runs_once_at_most, sums_floats_up
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
@@ -31,6 +31,7 @@ _IN_ORDER: Mapping[str, Callable[[affine.For | scf.For], bool]] = {
     "sums_in_order": sums_floats_up,
     "lookups_in_lanes": lambda loop: lookups(loop) > 1,
     "stores_that_meet": overwrites,
+    "calls_for_one": runs_once_at_most,
 }
 """The quirks for which a loop is one of no vectors, and whether they concern it."""
 

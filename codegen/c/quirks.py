@@ -37,7 +37,7 @@ class Quirk(FrozenValue):
     clang: Versions | None = None
 
 
-IN_ORDER = ("stores_that_meet", "sums_in_order", "lookups_in_lanes", "integers_handed_on")
+IN_ORDER = ("stores_that_meet", "sums_in_order", "lookups_in_lanes", "integers_handed_on", "calls_for_one")
 """For which there are no vectors of the iterations of a loop: it begins with `affdsl_in_order()`."""
 
 
@@ -143,6 +143,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     "sums_in_order": Quirk(
         "slow", "sums of floats in order: products are made on vectors, and their lanes taken out to be added",
         "affdsl_in_order()", "codegen/c/loops.py", 64, gcc=(11, 16),
+    ),
+    "calls_for_one": Quirk(
+        "slow", "a loop that runs once at most, as from max(1, n - 1) to n, calls memset or memcpy for one element",
+        "affdsl_in_order()", "codegen/c/loops.py", 126, gcc=(11, 16),
     ),
     "restrict_on_threads": Quirk(
         "slow", "restrict is forgotten in parallel loops: what was stored is loaded again behind another store",

@@ -18,8 +18,9 @@ from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType, Type
 
 _Element = tuple[Value, tuple[object, ...]]
-_ACCESSES = (affine.Load, affine.Store, memref.Load, memref.Store)
+_LOADS = (affine.Load, memref.Load)
 _STORES = (affine.Store, memref.Store)
+_ACCESSES = (*_LOADS, *_STORES)
 _ADDITIONS = ("addf", "subf")
 _QUICK = (*_ADDITIONS, "mulf")
 _AROUND = (*_ACCESSES, affine.Apply, affine.Yield, scf.Yield, arith.Constant)
@@ -56,8 +57,8 @@ def hands_on_integers(loop: affine.For | scf.For) -> bool:
 def sums_floats_up(loop: affine.For | scf.For) -> bool:
     """Whether a loop sums floats up along rows, in few operations for each sum, and does nothing else.
 
-    Divisions and functions are left to vectors: these take longer than to wait for the sums. Where the loop goes from
-    row to row, compilers may have vectors of one around it.
+    Conditions may choose what is added, but not among sums. Divisions and functions are left to vectors: these take
+    longer than to wait for the sums. Where the loop goes from row to row, compilers may have vectors of one around it.
 
     >>> from affdsl.mlir.readers import parse
     >>> loop = parse('''func.func @dot(%x: memref<9xf32>, %y: memref<9xf32>, %start: f32) -> f32 {
@@ -75,17 +76,49 @@ def sums_floats_up(loop: affine.For | scf.For) -> bool:
     """
     made = {loop.iv, *loop.carried, *(v for op in loop.body for v in op.defines())}
     sums, additions, operations = sum(_is_float(v.type) for v in loop.carried), 0, 0
+    handed_on = {*loop.carried}
     for op in loop.body:
         if isinstance(op, arith.Binary) and op.kind in _QUICK and _is_float(op.result.type):
             operations += 1
             additions += op.kind in _ADDITIONS
+            handed_on.update(op.defines() if op.left in handed_on or op.right in handed_on else ())
+        elif _chooses(op) and handed_on.isdisjoint(op.reads()):
+            operations += 1
         elif not isinstance(op, _AROUND) or not _is_along_rows(op, loop.iv, made):
             return False
+        elif isinstance(op, _LOADS) and made.isdisjoint(_says(op)):
+            handed_on.add(op.result)
         elif isinstance(op, _STORES):
             if not (made.isdisjoint(_says(op)) and _is_float(op.value.type)):
                 return False
             sums += 1
     return 0 < sums <= additions and operations <= (1 + MOST_OPERATIONS) * sums
+
+
+def runs_once_at_most(loop: affine.For | scf.For) -> bool:
+    """Whether a loop runs once or not at all, which none of its bounds alone says, and stores something.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> loop = parse('''func.func @last(%A: memref<?xi8>, %x: i8, %n: index) {
+    ...   affine.for %i = max affine_map<(n) -> (1, n - 1)>(%n) to %n {
+    ...     affine.store %x, %A[%i] : memref<?xi8>
+    ...   }
+    ...   return
+    ... }''').functions[0].body[0]
+    >>> runs_once_at_most(loop)
+    True
+    """
+    if isinstance(loop, scf.For) or len(loop.lower) + len(loop.upper) == 2:
+        return False
+    spans = (upper - lower for upper in loop.upper for lower in loop.lower)
+    is_short = any(span.is_constant and span.constant <= loop.step for span in spans)
+    return is_short and any(isinstance(op, _STORES) for op in loop.body)
+
+
+def _chooses(op: Op) -> bool:
+    """Whether an operation chooses among numbers, or is part of a condition that does."""
+    is_truth = isinstance(op, arith.Binary) and op.result.type == IntegerType(1)
+    return is_truth or isinstance(op, arith.Compare | arith.Select | arith.Negate)
 
 
 def _is_along_rows(op: Op, iv: Value, made: set[Value]) -> bool:

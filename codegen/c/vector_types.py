@@ -170,8 +170,8 @@ def computed(c: Context, op: Op) -> Code | None:
             return fused(c, op)
         case math.Unary(kind="isnan" | "isinf" | "isfinite"):
             return _tested(c, op)
-        case math.Unary(kind="absf"):
-            return _helped(c, "absf", op.result, op.operand)
+        case math.Unary(kind="absf" | "roundeven"):
+            return _helped(c, op.kind, op.result, op.operand)
         case math.Unary(kind="absi"):
             integers(c, f"u{width(lane_kind(c, op.result))}", prod(_vector(op.result).shape))
             return _helped(c, "abs", op.result, op.operand)

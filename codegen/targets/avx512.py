@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
@@ -13,6 +14,7 @@ from affdsl.codegen.targets.x86 import (
     integer_extremes,
     loaded,
     magnitudes,
+    of_widths,
     packed,
     register,
     register_type,
@@ -97,36 +99,10 @@ AVX512 = Target(
     repeats_operands=True,
     rows={
         **dict(_rows()),
-        **dict(extremes(128)),
-        **dict(extremes(256)),
-        **dict(extremes(512)),
-        **dict(_float_extremes(128)),
-        **dict(_float_extremes(256)),
-        **dict(_float_extremes(512)),
-        **dict(integer_extremes(128, most=64)),
-        **dict(integer_extremes(256, most=64)),
-        **dict(integer_extremes(512, most=64)),
-        **dict(loaded(512)),
-        **dict(shifting(128, has_all=True)),
-        **dict(shifting(256, has_all=True)),
-        **dict(shifting(512, has_all=True)),
-        **dict(streamed(256)),
-        **dict(streamed(512)),
-        **dict(spliced(512)),
-        **dict(dots(512)),
-        **dict(magnitudes(512)),
-        **dict(dots(256)),
-        **dict(magnitudes(256)),
-        **dict(widening(512)),
-        **dict(widening(256)),
-        **dict(truncating(128)),
-        **dict(truncating(256)),
-        **dict(truncating(512)),
-        **dict(saturating(256)),
-        **dict(saturating(512)),
-        **dict(shortening(256)),
-        **dict(shortening(512)),
-        **dict(in_doubles(512)),
+        **of_widths((128, 256, 512), extremes, _float_extremes, partial(integer_extremes, most=64)),
+        **of_widths((128, 256, 512), partial(shifting, has_all=True), truncating),
+        **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening),
+        **of_widths((512,), loaded, spliced, in_doubles),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),

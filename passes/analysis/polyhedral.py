@@ -26,21 +26,13 @@ if TYPE_CHECKING:
     Dim: TypeAlias = isl.dim_type
     Ast: TypeAlias = isl.AstNode
     AstExpr: TypeAlias = isl.AstExpr
-    Orders: TypeAlias = isl.ScheduleNode
-    ScheduleConstraints: TypeAlias = isl.ScheduleConstraints
-    UnionSet: TypeAlias = isl.UnionSet
-    UnionMap: TypeAlias = isl.UnionMap
-    BasicMap: TypeAlias = isl.BasicMap
     Function: TypeAlias = isl.PwAff
-    Functions: TypeAlias = isl.UnionPwAff
 else:
     # The import takes longer than all questions about most programs: loops that are boxes need no isl (see `grid`).
     isl = Later("islpy")
     Set, Map, Dim = (Later("islpy", name) for name in ("Set", "Map", "dim_type"))
-    Ast, AstExpr, Orders = (Later("islpy", name) for name in ("AstNode", "AstExpr", "ScheduleNode"))
-    ScheduleConstraints, UnionSet = (Later("islpy", name) for name in ("ScheduleConstraints", "UnionSet"))
-    UnionMap, BasicMap = (Later("islpy", name) for name in ("UnionMap", "BasicMap"))
-    Function, Functions = (Later("islpy", name) for name in ("PwAff", "UnionPwAff"))
+    Ast, AstExpr = (Later("islpy", name) for name in ("AstNode", "AstExpr"))
+    Function = Later("islpy", "PwAff")
 """What other modules need to say of isl."""
 
 Answer = TypeVar("Answer")
@@ -291,11 +283,8 @@ def ast_of(points: Set) -> Ast:
     return isl.AstBuild.from_context(isl.Set.universe(points.get_space().params())).node_from_schedule_map(order)
 
 
-def kind_of(part: Ast | AstExpr | Orders) -> str:
-    """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ...
-
-    A part of what isl's scheduler finds is a "band", "filter", "sequence", "set" or "leaf".
-    """
+def kind_of(part: Ast | AstExpr) -> str:
+    """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ..."""
     kind: object = part.get_type()
     if isinstance(part, isl.AstExpr) and kind == isl.ast_expr_type.op:
         kind = part.get_op_type()

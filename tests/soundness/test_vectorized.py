@@ -16,6 +16,7 @@ WAYS: tuple[tuple[int, Tail], ...] = (
     (3, "masked"),
     (4, "overlapped"),
     (4, "halved"),
+    (3, "early"),
     (4, "scalar"),
     (8, "masked"),
     (4, "folded"),

@@ -27,7 +27,7 @@ SHARE = 4
 
 
 def take(
-    s: Schedule, nest: Nest, outer: str, name: str, lanes: int, ways: int, options: Options, *, rows: int | None = None
+    s: Schedule, nest: Nest, outer: str, name: str, lanes: int, ways: int, options: Options
 ) -> tuple[Schedule, str]:
     """The schedule with a loop on vectors that are stored past the caches, some rows of the loop around it at once.
 
@@ -36,14 +36,14 @@ def take(
 
     Lines of the result are not read first then, which is a third of what a stencil moves. It takes one array that is
     stored, which the kernel reads nowhere, and rows along which vectors overlap, since those that wait for memory alone
-    are few. `rows` are those of the loop around at once, where others of its nests say how many. Raises UnfitError.
+    are few. Raises UnfitError.
     """
     stored = {op.memref for op in nest.innermost.body if isinstance(op, affine.Store)}
     loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]
     if not options.target.streams or len(stored) != 1 or not loads:
         raise UnfitError("it stores several arrays, or nothing is loaded, or the machine has no stores past the caches")
     (array,) = stored
-    if not fills_lines(array, lanes):
+    if not _fills_lines(array, lanes):
         raise UnfitError("its vectors are no lines of what it stores")
     touching = [op for op in walk(s.function) if array in op.reads()]
     if any(not isinstance(op, affine.Store | affine.VectorStore) for op in touching):
@@ -51,9 +51,10 @@ def take(
     called = next(name for name, value in arrays_of(s.function).items() if value is array)
     least = min((options.target.caches or (CACHE,))[-1], CACHE) // SHARE
     made = copy(s)
-    rows = _rows(loads, ways) if rows is None else rows
+    rows = _rows(loads, ways)
     with unfit_where_refused():
-        on_lines(made, called, name, lanes, options)
+        begin_on_lines(made, called, name, lanes, options)
+        made.vectorize(name, lanes, tail="overlapped")
         if rows > 1:
             made.unroll_jam(outer, rows)
         made.splice(name, ahead=True)
@@ -66,13 +67,7 @@ def take(
     return made, said
 
 
-def on_lines(s: Schedule, array: str, name: str, lanes: int, options: Options) -> None:
-    """Run a loop on vectors that begin where lines of an array do; the schedule is changed. Raises as steps do."""
-    begin_on_lines(s, array, name, lanes, options)
-    s.vectorize(name, lanes, tail="overlapped")
-
-
-def fills_lines(array: Value, lanes: int) -> bool:
+def _fills_lines(array: Value, lanes: int) -> bool:
     """Whether a vector of so many elements of an array is a line, of numbers that vectors are stored of as they are."""
     element = array.type.element if isinstance(array.type, MemRefType) else None
     return (

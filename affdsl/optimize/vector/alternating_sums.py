@@ -9,6 +9,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType
 from affdsl.optimize.nests import Nest, lanes_of, nests, on_vectors, unfit_where_refused
 from affdsl.optimize.options import Options
+from affdsl.optimize.order import fronts
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops, superword
 from affdsl.passes.analysis.access import Access
@@ -56,6 +57,16 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         f"a row and sums take turns, up to {TURN * lanes} elements each: the row on vectors of {lanes}, then each sum "
         f"in the order of the text; {sums} iterations of {around} run at once"
     )
+
+
+def take_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with a row and sums in loops of their own, where sums are in the order of the text.
+
+    Raises UnfitError.
+    """
+    if options.reassociate or not inner_loops.is_mixed(nest):
+        raise UnfitError
+    return fronts.apart(copy(s), nest.name(nest.innermost), options)
 
 
 def _around(nest: Nest) -> str:

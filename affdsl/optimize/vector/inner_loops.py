@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import combinations
@@ -11,9 +11,8 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
-from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.machine import PAGE, USUAL_CACHES
-from affdsl.optimize.memory import aligned_stencils, streaming_stores
+from affdsl.optimize.machine import PAGE, USUAL_CACHES, has_large_cache
+from affdsl.optimize.memory import streaming_stores
 from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.memory.streaming_stores import LINE
 from affdsl.optimize.nests import (
@@ -170,9 +169,6 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
     if outer is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, outer):
         with suppress(UnfitError):
             return streaming_stores.take(s, nest, nest.name(outer), name, lanes, ways(options), options)
-    if not _waits_for_memory(nest, options):
-        with suppress(UnfitError):
-            return aligned_stencils.take(s, nest, name, lanes, options)
     return _along_rows(s, nest, rows, lanes, options)
 
 
@@ -215,8 +211,10 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
+        around = {each.iv for each in nest.loops[:-1]}
+        ends_alike = around.isdisjoint(v for e in (*nest.innermost.lower, *nest.innermost.upper) for v in e.values())
         with unfit_where_refused():
-            made.vectorize(name, lanes, tail=options.tail)
+            _with_tail(made, name, lanes, ("early", options.tail) if around and ends_alike else (options.tail,))
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
     if store_forwarding.waits(made, name):
@@ -235,6 +233,19 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             made.unroll(name, AHEAD)
             said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
     return made, "; ".join(said)
+
+
+def _with_tail(s: Schedule, name: str, lanes: int, tails: Sequence[Tail], *, reassociate: bool = False) -> None:
+    """Bring a loop of a schedule onto vectors, with the first of some tails that it may have. Raises as steps do.
+
+    What one iteration hands on to the next, as an element that was loaded, has no mask.
+    """
+    *others, last = tails
+    for tail in others:
+        with suppress(IllegalTransform):
+            s.vectorize(name, lanes, tail=tail, reassociate=reassociate)
+            return
+    s.vectorize(name, lanes, tail=last, reassociate=reassociate)
 
 
 def _waits_for_memory(nest: Nest, options: Options) -> bool:
@@ -309,7 +320,8 @@ def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             if not loop.results:
                 made.scalar_replace(name)
             made, begins = from_a_line(made, nest, name, options, reassociate=options.reassociate)
-            _summed(made, name, lanes, "scalar" if is_turned else options.tail, options)
+            tails: tuple[Tail, ...] = ("scalar",) if is_turned else (options.tail, "scalar")
+            _with_tail(made, name, lanes, tails, reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes{begins}"
     if not outer:
@@ -329,24 +341,13 @@ def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     raise UnfitError(f"its sum is made in the order of the text, and no other one runs beside it: {why}")
 
 
-def _summed(s: Schedule, name: str, lanes: int, tail: Tail, options: Options) -> None:
-    """Make the sums of a loop in lanes; what is left of it by a mask where that loads no lanes one after the other.
-
-    What one iteration hands on to the next, as an element that was loaded, has no mask. Raises as steps do.
-    """
-    try:
-        s.vectorize(name, lanes, tail=tail, reassociate=options.reassociate)
-    except IllegalTransform:
-        s.vectorize(name, lanes, reassociate=options.reassociate)
-
-
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop at once, in lanes if they may. Raises as steps.
 
     They are no more than the nearest cache has lines of one place: rows may lie a power of two apart.
     """
     name, sums, made = nest.name(nest.innermost), options.choices.sums, copy(s)
-    if not _is_jammed(s, outer):  # for a sum before this one in the same iterations
+    if not is_jammed(s, outer):  # for a sum before this one in the same iterations
         require_room(nest.innermost, sums)
         made.unroll_jam(outer, sums)
     with suppress(IllegalTransform, ScheduleError):
@@ -401,7 +402,7 @@ def is_large(loop: affine.For) -> bool:
     return sum(1 for _ in ops) > sharing.MOST_ACCESSES
 
 
-def _is_jammed(s: Schedule, loop: str) -> bool:
+def is_jammed(s: Schedule, loop: str) -> bool:
     """Whether a step has made several iterations of a loop run at once."""
     return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
 

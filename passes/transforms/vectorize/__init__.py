@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Literal
 
@@ -26,26 +27,34 @@ from affdsl.passes.lowering.carried_variables import without_own_variables
 from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.vectorize.branches import without_branches
-from affdsl.passes.transforms.vectorize.carried import NOTHING, chain_of, in_a_row, left_in_lanes, ways, wide_loop
+from affdsl.passes.transforms.vectorize.carried import (
+    NOTHING,
+    chain_of,
+    in_a_row,
+    is_handed_on,
+    left_in_lanes,
+    ways,
+    wide_loop,
+)
 from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters, without_idle_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
-from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
+from affdsl.passes.transforms.vectorize.loads import loaded_once
 from affdsl.passes.transforms.vectorize.lowers import by_lower_bounds
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
-from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
+from affdsl.passes.transforms.vectorize.overlapped import last_vector, loaded_early, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.searches import VECTORS, in_blocks
 from affdsl.passes.transforms.vectorize.short_integers import in_short_integers
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 from affdsl.passes.transforms.vectorize.stores import stored_once
 from affdsl.passes.transforms.vectorize.through_conditions import chosen_through_conditions
-from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
+from affdsl.passes.transforms.vectorize.unconditional import filled, loaded_before_conditions
 from affdsl.passes.transforms.vectorize.whiles import require_carried
 
-Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
-TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
+Tail = Literal["scalar", "masked", "folded", "overlapped", "halved", "early"]
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved", "early")
 MASKED = ("masked", "folded")
-AGAIN: tuple[Tail, ...] = ("overlapped", "halved")
+AGAIN: tuple[Tail, ...] = ("overlapped", "halved", "early")
 """The tails that run some iterations a second time."""
 
 
@@ -92,11 +101,12 @@ def vectorize(
         How many lanes the vectors have, at least 2; for several loops, as many numbers.
     tail
         How iterations run that are left over: "scalar", one by one; "masked", as lanes of vectors of which not all
-        run; "folded", like that and in the same loop as all others, whose vectors then have masks, too; or
+        run; "folded", like that and in the same loop as all others, whose vectors then have masks, too;
         "overlapped", with some before them a second time, where that changes nothing and there are so many iterations,
         and else one by one; or "halved", like that, in a vector of half as many lanes where no more than these are
-        left over. Halves of less than 4 lanes are none: "halved" is then "overlapped". Where the loop begins at the
-        larger of two numbers, it is one loop for each of them, of which the right one runs; where it begins at the
+        left over. Halves of less than 4 lanes are none: "halved" is then "overlapped". "early" is "overlapped" where
+        iterations load what they store later: the last vector does so before the first one. Where the loop begins at
+        the larger of two numbers, it is one loop for each of them, of which the right one runs; where it begins at the
         largest of more, is "masked" or carries values, every vector has a mask. Several loops together are always
         folded, and run "scalar" only where nothing is left over.
     reassociate
@@ -231,12 +241,13 @@ def _search(function: Func, loop: affine.For, width: int, module: Module | None,
 def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -> bool:
     """Whether a loop carries values that come out the same, to the bit, in whatever order lanes combine them.
 
-    These are sums of integers, minima and maxima, counts, and what a search finds; not sums of floats.
+    These are sums of integers, minima and maxima, counts, what a search finds, and what an iteration merely hands on,
+    as an element that it has loaded; not sums of floats.
     """
     loop = loop_of(function, iv, "vectorize")
     _, loop, dependences = _prepared(function, loop, 2, module, reassociate=False)
     how = ways(loop, dependences, reassociate=False)
-    return bool(how) and all(each.way != "row" for each in how)
+    return bool(how) and is_handed_on(loop, how)
 
 
 def keeps_elements(function: Func, iv: Value, module: Module | None = None) -> bool:
@@ -262,8 +273,8 @@ def _prepared(
             module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
     before_conditions = loaded_before_conditions(loop, dependences.accesses, module)
-    chosen = chosen_through_conditions(before_conditions, _aliasing(dependences))
-    plain = stored_once(loaded_once(chosen, _aliasing(dependences)), _aliasing(dependences))
+    may_alias = dependences.accesses.storage.may_share
+    plain = stored_once(loaded_once(chosen_through_conditions(before_conditions, may_alias), may_alias), may_alias)
     how = ways(loop, dependences, reassociate=reassociate)
     if any(each.way == "row" for each in how):
         plain = without_counters(without_branches(plain))
@@ -293,68 +304,42 @@ def _vectorized(
     how = ways(loop, dependences, reassociate=reassociate)
     chain = chain_of(loop, how, what)
     if tail in AGAIN:
-        require_repeatable(loop, dependences, what)
+        require_repeatable(loop, dependences, what, early=tail == "early")
     whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
     rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
 
-    may_alias = _aliasing(dependences)
+    may_alias = dependences.accesses.storage.may_share
+    some = filled(loop, dependences.accesses)
 
     def made(order: Order) -> Block:
+        wide = partial(wide_loop, how=how, what=what, units=order.units, may_alias=may_alias, filled=some)
         if is_aligned:
-            return wide_loop(
-                _aligned(reordered(loop, order), width),
-                width,
-                how,
-                what,
-                masked=True,
-                lower=loop.lower,
-                units=order.units,
-                may_alias=may_alias,
-                may_idle=not trips.runs,
-            )
+            main = _aligned(reordered(loop, order), width)
+            return wide(main, width, masked=True, lower=loop.lower, may_idle=not trips.runs)
         main = with_fields(reordered(loop, order), upper=whole, results=between)
         goes_on = tail == "masked" and bool(rests)
-        found = [
-            *wide_loop(
-                main,
-                width,
-                how,
-                what,
-                masked=is_folded,
-                units=order.units,
-                may_alias=may_alias,
-                is_last=not goes_on,
-                reassociate=reassociate,
-            )
-        ]
+        found = [*wide(main, width, masked=is_folded, is_last=not goes_on, reassociate=reassociate)]
         left = left_in_lanes(found, how) if goes_on else NOTHING
         for rest in rests:
             again = reordered(rest, order)
             if tail == "scalar":
                 found.append(rest)
             elif tail == "masked":
-                again = with_fields(
-                    again, inits=tuple(loop.inits[k] if k in left else v for k, v in enumerate(again.inits))
-                )
-                more = wide_loop(
-                    again,
-                    width,
-                    how,
-                    what,
-                    masked=True,
-                    units=order.units,
-                    may_alias=may_alias,
-                    going_on=left,
-                    is_last=rest is rests[-1],
-                )
+                inits = tuple(loop.inits[k] if k in left else v for k, v in enumerate(again.inits))
+                again = with_fields(again, inits=inits)
+                more = wide(again, width, masked=True, going_on=left, is_last=rest is rests[-1])
                 left = left_in_lanes(more, how)
                 found += more
             else:
+                halves = (width, width // 2) if tail == "halved" and width > 3 else (width,)
                 ends = []
-                for lanes in (width, width // 2) if tail == "halved" and width > 3 else (width,):
-                    last = last_vector(again, lanes)
-                    ends.append((lanes, wide_loop(last, lanes, how, what, units=order.units, may_alias=may_alias)))
+                for lanes in halves:
+                    last = wide(last_vector(again, lanes), lanes)
+                    if tail == "early":
+                        first, last = loaded_early(loop, last, lanes, what, may_alias)
+                        found = [*first, *found]
+                    ends.append((lanes, last))
                 found += overlapped(loop, rest, ends)
         return tuple(found)
 
@@ -362,12 +347,6 @@ def _vectorized(
     return _first_legal(
         loop, width, groups, orders(loop, chain, in_a_row(loop, how), width, dependences), made, dependences, what
     )
-
-
-def _aliasing(dependences: Dependences) -> MayAlias:
-    """What says whether two memrefs may share elements."""
-    storage = dependences.accesses.storage
-    return lambda a, b: storage.may_alias(storage.buffer(a), storage.buffer(b))
 
 
 def _first_legal(

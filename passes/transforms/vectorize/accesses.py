@@ -37,6 +37,8 @@ def access(at: Lanes, op: Access) -> None:
         _backwards(at, op)
     elif isinstance(op, memref.Load) and (places := table.places(at, op)) is not None:
         table.look_up(at, op, places)
+    elif isinstance(op, memref.Load) and at.mask is not None and op.memref in at.filled:
+        _chosen_by_mask(at, op)
     else:
         _lane_by_lane(at, op)
 
@@ -126,6 +128,16 @@ def _lane_by_lane(at: Lanes, op: Access) -> None:
         loaded += list(inside[-1].defines())
     if isinstance(op, affine.Load | memref.Load):
         at.define_lanes(op.result, loaded)
+
+
+def _chosen_by_mask(at: Lanes, op: memref.Load) -> None:
+    """Loads in all lanes, without a condition for each: those that do not run load the first element."""
+    which = [at.chosen(at.vector(v), 0) for v in op.indices]
+    loaded: list[Value] = []
+    for k in range(at.width):
+        loaded.append(Value(op.result.type))
+        at.emit(with_fields(op, result=loaded[-1], indices=tuple(at.extract(v, k) for v in which)))
+    at.define_lanes(op.result, loaded)
 
 
 def _guarded(at: Lanes, op: Access, runs: Value, inside: Sequence[Op]) -> scf.If:

@@ -30,7 +30,7 @@ from affdsl.passes.transforms.vectorize.choices import (
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.linear_scans import linear_scan, scanned_linearly
-from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
+from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sums
 from affdsl.passes.transforms.vectorize.packed import counted_on, packing_of, store_packed
 from affdsl.passes.transforms.vectorize.scans import scanned, scans
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
@@ -132,6 +132,7 @@ def wide_loop(
     lower: Sequence[Affine] = (),
     units: Sequence[tuple[int, int]] = (),
     may_alias: MayAlias,
+    filled: Set[Value] = frozenset(),
     may_idle: bool = False,
     going_on: Mapping[int, Value] = NOTHING,
     is_last: bool = True,
@@ -141,28 +142,31 @@ def wide_loop(
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
     ones. `units` says which operations run for one iteration after the other, and `may_alias` whether two memrefs may
-    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs; `reassociate`, that
-    what goes from lane to lane may be rounded in another order, where all lanes run. What is combined in any order
-    starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined with what
-    the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
+    have an element in common; `filled` are arrays whose first element may be loaded in each iteration; `may_idle`,
+    whether there may be one in which no lane runs; `reassociate`, that what goes from lane to lane may be rounded in
+    another order, where all lanes run. What is combined in any order starts, by its number, with lanes that another
+    loop has left, where `going_on` has them. It is combined with what the loop starts with only if this `is_last`, and
+    else stays in the lanes that the new loop yields.
     """
     differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way not in ("same", "set", "late")}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
     varying = Varying(loop, frozenset(differing), may_idle=may_idle)
-    at = Lanes(loop, width, varying, what)
+    at = Lanes(loop, width, varying, what, frozenset() if may_idle else filled)
     if not masked:
         alone = {op for first, end in units for op in loop.body[first:end]}
         at.groups = groups(loop, varying, width, may_alias, alone)
     before: list[Op] = []
     after: list[Op] = []
     narrow: dict[Op, tuple[Narrow, Value]] = {}
-    counts: dict[int, Count] = {}
+    alike = [k for k, each in enumerate(how) if each.way == "all"]
+    counts = {k: count for k in alike if how[k].kind == "addi" and (count := count_of(loop, k, width)) is not None}
+    sums = narrow_sums(loop, [k for k in alike if k not in counts], width)
     inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
     for k, each in enumerate(how):
-        if each.way == "all" and each.kind == "addi" and (count := count_of(loop, k, width)) is not None:
-            counts[k] = count
-        elif each.way == "all":
-            found = narrow_sum(loop, k, width)
+        if k in counts:
+            continue
+        if each.way == "all":
+            found = sums.get(k)
             lanes = width if found is None else found.accumulators(width)
             if k in going_on:
                 inits[k] = going_on[k]
@@ -434,6 +438,20 @@ def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
     last = loop.body[-1] if loop.body else None
     yields = last.values if isinstance(last, affine.Yield) else ()
     return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
+
+
+def is_handed_on(loop: affine.For, how: Sequence[Carried]) -> bool:
+    """Whether no value that goes from lane to lane is made of itself: each is known once the iteration before ends."""
+    row = in_a_row(loop, how)
+    made_of: dict[Value, frozenset[Value]] = {v: frozenset((v,)) for v in row}
+    for op in loop.body:
+        sources = frozenset[Value]().union(*(made_of.get(v, ()) for each in walk(op) for v in each.mentions()))
+        made_of |= dict.fromkeys(op.defines(), sources)
+    waiting = {v: made_of.get(value, frozenset()) for v, value in row.items()}
+    while ready := [v for v, sources in waiting.items() if sources.isdisjoint(waiting)]:
+        for v in ready:
+            del waiting[v]
+    return not waiting
 
 
 def _lane_after_lane(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 
 from affdsl.ir.core import Op
@@ -33,16 +33,27 @@ class Lanes:
     ----------
     what
         What is asked for, as refusals say it.
+    filled
+        Arrays of which the first element may be loaded, whatever lanes run.
     mask
         Which iterations run, as a vector of i1; None where all do.
     """
 
-    def __init__(self, loop: affine.For, width: int, varying: Varying, what: str, mask: Value | None = None) -> None:
+    def __init__(
+        self,
+        loop: affine.For,
+        width: int,
+        varying: Varying,
+        what: str,
+        filled: Set[Value] = frozenset(),
+        mask: Value | None = None,
+    ) -> None:
         self.loop = loop
         self.width = width
         self.what = what
         self.mask = mask
         self.varying = varying
+        self.filled = filled
         self.exprs: dict[Value, Affine] = {loop.iv: Affine.of(loop.iv)}
         self.groups: Groups = {}
         self._out: list[Op] = []

@@ -3,7 +3,8 @@
     s = f[i] * s + x[i]     two iterations are one of the same form: s = (f[1] * f[0]) * s + (f[1] * x[0] + x[1])
 
 So lanes are combined with those before them as sums are in `scans`. Integers, which wrap, are exact in any order;
-floats are rounded in another one, and a zero may have the other sign. Where a condition of integers starts anew, a factor is a mask, and `and` multiplies.
+floats are rounded in another one, and a zero may have the other sign. Where a condition of integers starts anew, a
+factor is a mask, and `and` multiplies.
 
 References
 ----------
@@ -196,5 +197,5 @@ def _line_of(way: _Ways, scan: LinearScan) -> _Line:
                 made = _Line(*(at.select(condition, way.known(a), way.known(b)) for a, b in sides))
             case _:
                 raise AssertionError(op)
-        known |= {v: made for v in op.defines()}
+        known |= dict.fromkeys(op.defines(), made)
     return known[scan.result]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import FrozenValue, replace
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
@@ -40,15 +40,16 @@ class Widened(FrozenValue):
 
 
 class Narrow(FrozenValue):
-    """A sum that a loop carries: the addition, and the number or the two factors of what it adds.
+    """A sum that a loop carries: the addition, what it adds, and the number or the two factors that this is made of.
 
     Attributes
     ----------
     for_it
-        The operations that nothing else needs.
+        The operations that nothing but such sums needs.
     """
 
     addition: arith.Binary
+    added: Value
     factors: tuple[Widened, ...]
     for_it: frozenset[Op]
 
@@ -77,13 +78,39 @@ class Narrow(FrozenValue):
         return self.is_long and not self.just_fits and width // self.ratio >= FEWEST * FOLDED
 
 
-def narrow_sum(loop: affine.For, position: int, width: int) -> Narrow | None:
-    """The sum of narrow integers, or of their products, that are widened before; None if it is none.
+def narrow_sums(loop: affine.For, positions: Iterable[int], width: int) -> dict[int, Narrow]:
+    """The sums of narrow integers, or of their products, that are widened before, of some that a loop carries.
 
-    Nothing else reads the sum. The lanes of the narrow integers fill as many bits as their sums in 32 bits do, so that
-    one instruction may do it all. Sums of 64 bits take such sums, each of so few terms that it is exact.
+    Nothing else reads a sum, nor what such sums add. The lanes of the narrow integers fill as many bits as their sums
+    in 32 bits do, so that one instruction may do it all. Sums of 64 bits take such sums, each of so few terms that it
+    is exact.
     """
     makers = {v: op for op in loop.body for v in op.defines()}
+    readers: dict[Value, list[Op]] = {}
+    for op in walk(loop):
+        for v in op.reads():
+            readers.setdefault(v, []).append(op)
+    found = {}
+    for k in positions:
+        terms = _added(loop, k, makers, readers)
+        if terms is not None and not width % terms.ratio and width // terms.ratio >= FEWEST:
+            found[k] = terms
+    while True:
+        alone: set[Op] = {each.addition for each in found.values()}
+        made = {op for each in found.values() for op in each.for_it}
+        for op in reversed(loop.body):
+            if op in made and all(each in alone for v in op.defines() for each in readers[v]):
+                alone.add(op)
+        kept = {k: each for k, each in found.items() if makers[each.added] in alone}
+        if len(kept) == len(found):
+            return {k: replace(each, for_it=each.for_it & alone) for k, each in found.items()}
+        found = kept
+
+
+def _added(
+    loop: affine.For, position: int, makers: Mapping[Value, Op], readers: Mapping[Value, Sequence[Op]]
+) -> Narrow | None:
+    """A sum and all that makes what it adds, whatever else needs that; None if it does not add narrow integers."""
     carried, last = loop.carried[position], loop.body[-1]
     assert isinstance(last, affine.Yield)
     addition = makers.get(last.values[position])
@@ -92,26 +119,18 @@ def narrow_sum(loop: affine.For, position: int, width: int) -> Narrow | None:
     if carried not in (addition.left, addition.right):
         return None
     added = addition.right if addition.left is carried else addition.left
-    found = _terms(added, makers)
-    read = [v for op in walk(loop) for v in op.reads()]
-    if found is None or any(read.count(v) != 1 for v in (carried, addition.result)):
+    terms = _terms(added, makers)
+    if terms is None or any(len(readers[v]) != 1 for v in (carried, addition.result)):
         return None
-    factors, made = found
-    alone: set[Op] = set()
-    for op in made:  # from the sum on
-        if all(read.count(v) == sum(v in each.reads() for each in (*alone, addition)) for v in op.defines()):
-            alone.add(op)
-    narrow = Narrow(addition, factors, frozenset(alone))
-    if (made and made[0] not in alone) or width % narrow.ratio or width // narrow.ratio < FEWEST:
-        return None
-    return narrow
+    factors, made = terms
+    return Narrow(addition, added, factors, frozenset(made))
 
 
 def _terms(added: Value, makers: Mapping[Value, Op]) -> tuple[tuple[Widened, ...], tuple[Op, ...]] | None:
     """The narrow integer, or the factors, of what a sum adds, and the operations between; None if it is none."""
     number = _widened(added, makers)
     if number is not None:
-        return ((number,), number.casts) if number.casts else None
+        return (number,), number.casts
     longer: tuple[Op, ...] = ()
     product = makers.get(added)
     if isinstance(product, arith.Cast) and product.kind == "extsi" and product.operand.type == WORD:
@@ -120,7 +139,7 @@ def _terms(added: Value, makers: Mapping[Value, Op]) -> tuple[tuple[Widened, ...
         return None
     factors = [_widened(v, makers) for v in (product.left, product.right)]
     left, right = factors
-    if left is None or right is None or left.bits != right.bits or not left.casts or not right.casts:
+    if left is None or right is None or left.bits != right.bits:
         return None
     if added.type == LONG and left.bits == 16 and (left.kind, right.kind) != ("extsi", "extsi"):
         return None
@@ -192,6 +211,5 @@ def _filled(at: Lanes, lanes: int, number: int, element: IntegerType) -> Value:
 def bits_added(loop: affine.For) -> int:
     """The bits of the widest number that the sums add which a loop carries, where all add narrow ones; 0 for others."""
     short = in_short_integers(without_own_variables(loop))
-    found = [narrow_sum(short, k, 64) for k in range(len(short.carried))]
-    sums = [each for each in found if each is not None]
-    return max((f.bits for each in sums for f in each.factors), default=0) if len(sums) == len(found) else 0
+    sums = narrow_sums(short, range(len(short.carried)), 64)
+    return max((f.bits for each in sums.values() for f in each.factors), default=0) * (len(sums) == len(short.carried))

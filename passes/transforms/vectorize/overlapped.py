@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
-from affdsl.ir.expr import Affine, Constraint
-from affdsl.ir.traverse import clone_block, with_fields
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.expr import Affine, Constraint, Term, Value
+from affdsl.ir.traverse import clone, clone_block, substitute, walk, with_fields
+from affdsl.ir.types import FloatType, Type, VectorType
 from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.effects import effects
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import access_name
+from affdsl.passes.transforms.vectorize.loads import MayAlias
 
 
-def require_repeatable(loop: affine.For, dependences: Dependences, what: str) -> None:
+def require_repeatable(loop: affine.For, dependences: Dependences, what: str, *, early: bool) -> None:
     """Raise IllegalTransform unless iterations of a loop may run again, after all others, and nothing changes.
 
-    That is so where no iteration depends on another one, and none loads what it stores later.
+    That is so where no iteration depends on another one, and none loads what it stores later. Where all that they load
+    of what the loop stores is loaded `early`, before the first iteration, it may change afterwards, but not before.
     """
     if loop.results:
         raise refusal(loop, what, "it carries values, which would be combined twice", 'tail="masked"')
@@ -29,7 +34,9 @@ def require_repeatable(loop: affine.For, dependences: Dependences, what: str) ->
             if "write" not in (source.kind, sink.kind):
                 continue
             for at in dependences.depths(source, sink, depth):
-                if at == depth or source.kind == "read":
+                if early and source.kind == "read":
+                    continue
+                if at == depth or source.kind == "read" or (early and sink.kind == "read"):
                     how = "changes what is read by" if source.kind == "read" else "comes after"
                     why = f"{access_name(sink)} {how} {access_name(source)}"
                     raise refusal(loop, what, f"some iterations would run twice, and {why}", 'tail="masked"')
@@ -41,6 +48,51 @@ def last_vector(rest: affine.For, width: int) -> affine.For:
     assert isinstance(again, affine.For)
     (upper,) = rest.upper
     return with_fields(again, lower=(upper - width,), upper=(upper - width + 1,), written=None)
+
+
+def loaded_early(
+    loop: affine.For, last: Sequence[Op], width: int, what: str, may_alias: MayAlias
+) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
+    """What a last vector loads of what a loop stores, to be done before the loop, and the vector without that.
+
+        for k = n - 8: { x = A[k : k + 8]; S(x) }   ->   x = A[n - 8 : n]   and   for k = n - 8: S(x)
+
+    It is done where there are as many iterations as lanes. Raises IllegalTransform where the last vector loads such
+    elements one by one, or under conditions.
+    """
+    stored = {array for op in walk(loop) for array in effects(op).writes}
+    (alone,) = (op for op in last if isinstance(op, affine.For))
+    inside = {v for op in walk(alone) for v in op.defines()}
+    (first,), (lower,), (upper,) = alone.lower, loop.lower, loop.upper
+
+    def is_stored(op: Op) -> bool:
+        return any(may_alias(array, each) for array in effects(op).reads for each in stored)
+
+    loads = [op for op in alone.body if isinstance(op, affine.Load | affine.VectorLoad) and is_stored(op)]
+    if len(loads) < sum(map(is_stored, walk(alone))) or any(v in inside for op in loads for v in op.mentions()):
+        raise refusal(loop, what, "not all that it loads of what it stores lies side by side", 'tail="masked"')
+    if not loads:
+        return (), tuple(last)
+    new: dict[Value, Term] = {alone.iv: first}
+    before: tuple[Op, ...] = tuple(clone(op, new) for op in loads)
+    known: dict[Value, Term] = {op.result: new[op.result] for op in loads}
+    enough = upper - lower - width
+    if not (enough.is_constant and enough.constant >= 0):
+        none = [arith.Constant(Value(op.result.type), _zeros(op.result.type)) for op in loads]
+        results = [Value(op.result.type, op.result.hint) for op in loads]
+        then = (*before, affine.Yield(tuple(v for op in before for v in op.defines())))
+        otherwise = (*none, affine.Yield(tuple(op.result for op in none)))
+        before = (affine.If((Constraint(enough),), then, otherwise, tuple(results), location=loop.location),)
+        known = dict(zip((op.result for op in loads), results, strict=True))
+    rest = with_fields(alone, body=tuple(op for op in alone.body if op not in loads))
+    return before, tuple(substitute(rest, known) if op is alone else op for op in last)
+
+
+def _zeros(type: Type) -> float | tuple[float, ...]:
+    """A number of a type, or as many as a vector has."""
+    element = type.element if isinstance(type, VectorType) else type
+    none = 0.0 if isinstance(element, FloatType) else 0
+    return (none,) * prod(type.shape) if isinstance(type, VectorType) else none
 
 
 def overlapped(loop: affine.For, rest: affine.For, ends: Sequence[tuple[int, Sequence[Op]]]) -> tuple[Op, ...]:

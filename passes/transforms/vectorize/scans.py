@@ -8,7 +8,6 @@ integers go lane after lane: of them scans gained nothing where they were measur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-
 from typing import Protocol
 
 from affdsl.frozen import FrozenValue

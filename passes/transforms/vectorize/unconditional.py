@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import map_blocks, walk
+from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.access import Access, Accesses
 from affdsl.passes.transforms.hoist.faults import Faults
 
@@ -23,6 +25,27 @@ def loaded_before_conditions(loop: affine.For, accesses: Accesses, module: func.
     if not any(isinstance(inner, affine.Load) for op in walk(loop) if isinstance(op, If) for inner in walk(op)):
         return loop
     return map_blocks(loop, _Moving(accesses, module).block)
+
+
+def filled(loop: affine.For, accesses: Accesses) -> frozenset[Value]:
+    """The arrays in which data chooses what a loop loads that have an element in each iteration, and that
+    neither it nor the loops around it change."""
+    arrays = {op.memref for op in walk(loop) if isinstance(op, memref.Load)}
+    if not arrays:
+        return frozenset()
+    faults, storage = Faults(accesses), accesses.storage
+    arrays -= {v for op in walk(loop) for v in op.defines()}
+    written = [access.buffer for access in accesses.all if access.kind == "write"]
+
+    def is_filled(array: Value) -> bool:
+        if not isinstance(array.type, MemRefType):
+            return False
+        first = affine.Load(Value(array.type.element), array, (Affine.of(0),) * array.type.rank)
+        if not faults.are_impossible(first, loop.body[0]):
+            return False
+        return not any(storage.may_alias(each, storage.buffer(array)) for each in written)
+
+    return frozenset(filter(is_filled, arrays))
 
 
 class _Moving:

@@ -84,12 +84,21 @@ def test_sums_of_floats(type):
         with af.for_(N) as i, af.for_(N) as j:
             y[i] += A[i, j] * x[j]
 
+    @af.kernel
+    def of_those_that_are_chosen(A: type[N], least: type, out: type[2]):
+        total = af.var(type(0))
+        with af.for_(N) as i:
+            total += af.select(A[i] > least, A[i] * A[i], type(0))
+            out[1] += af.select((A[i] < least) | (A[i] > 9), type(1), -A[i] * 2)
+        out[0] = total
+
     assert is_in_order(in_an_array)
     assert is_in_order(in_a_variable)
+    assert is_in_order(of_those_that_are_chosen)
     assert is_in_order(af.Schedule(of_several_rows).unroll_jam("i", 8).scalar_replace("j").kernel())
 
 
-@pytest.mark.parametrize("which", range(10))
+@pytest.mark.parametrize("which", range(12))
 def test_sums_of_floats_that_are_vectorized_as_before(which):
     @af.kernel
     def quotients(A: af.f64[N], B: af.f64[N], out: af.f64[1]):
@@ -142,8 +151,23 @@ def test_sums_of_floats_that_are_vectorized_as_before(which):
         with af.for_(N) as i:
             out[0] += A[x[i]]
 
+    @af.kernel
+    def the_largest_difference(A: af.f64[N], B: af.f64[N], out: af.f64[1]):
+        most = af.var(af.f64(0))
+        with af.for_(N) as i:
+            apart = A[i] - B[i]
+            most.set(af.select(apart > most, apart, most))
+        out[0] = most
+
+    @af.kernel
+    def the_largest_difference_in_an_array(A: af.f64[N], B: af.f64[N], out: af.f64[1]):
+        with af.for_(N) as i:
+            apart = A[i] - B[i]
+            out[0] = af.select(apart > out[0], apart, out[0])
+
+    extremes = (the_largest_difference, the_largest_difference_in_an_array)
     simple = (quotients, roots, polynomials, rows_as_well, short_floats, under_conditions, numbers_alone)
-    kernels = (*simple, the_last_one, products_of_matrices, where_data_says)
+    kernels = (*simple, *extremes, the_last_one, products_of_matrices, where_data_says)
     assert not is_in_order(kernels[which])
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from affdsl.ir.dialects import vector
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
@@ -142,3 +142,39 @@ def test_what_is_read_elsewhere_stays_as_wide_as_it_is(change):
     found = wide(module, 16, "scalar")
     assert not any(isinstance(op, vector.Contract) for op in walk(found))
     assert alike(given(8, 37), module.functions[0], found.functions[0])
+
+
+SEVERAL = """func.func @f(%A: memref<?xi8>, %B: memref<?xi64>, %r: memref<3xi64>, %n: index) {
+  %x = affine.load %r[0] : memref<3xi64>
+  %s:3 = affine.for %i = 0 to %n iter_args(%t = %x, %u = %x, %v = %x) -> (i64, i64, i64) {
+    %a = affine.load %A[%i] : memref<?xi8>
+    %c = arith.extui %a : i8 to i64
+    %q = arith.muli %c, %c : i64
+    ALSO
+    %t2 = arith.addi %t, %c : i64
+    %u2 = arith.addi %q, %u : i64
+    %v2 = arith.addi %v, %c : i64
+    affine.yield %t2, %u2, %v2 : i64, i64, i64
+  }
+  affine.store %s#0, %r[0] : memref<3xi64>
+  affine.store %s#1, %r[1] : memref<3xi64>
+  affine.store %s#2, %r[2] : memref<3xi64>
+  return
+}"""
+
+
+@pytest.mark.parametrize(
+    ("also", "narrow"), [("", 3), ("affine.store %c, %B[%i] : memref<?xi64>", 1), ("%z = arith.shli %q, %c : i64", 0)]
+)
+def test_several_sums_may_add_the_same_numbers(also, narrow, tmp_path):
+    module = parse(SEVERAL.replace("ALSO", also))
+    for width, tail in ((64, "masked"), (16, "scalar")):
+        found = wide(module, width, tail)
+        loop = next(op for op in walk(found) if isinstance(op, affine.For))
+        assert sum(isinstance(op, vector.Contract) for op in loop.body) == narrow
+        for n in (0, 1, 63, 150):
+            numbers = np.random.default_rng(n).integers(-128, 127, n, np.int8, endpoint=True)
+            arrays = [numbers, np.zeros(n, np.int64), np.array([7 - 2**63, 0, 0]), n]
+            assert alike(arrays, module.functions[0], found.functions[0])
+            assert alike(arrays, module.functions[0], split_vectors(found, 512).functions[0])
+    agree(print_op(split_vectors(found, 512)), tmp_path / "c", *arrays, lowered=False)
