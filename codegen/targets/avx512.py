@@ -61,11 +61,10 @@ def _rows() -> Iterator[tuple[Row, str]]:
 
 _LARGER, _SMALLER = 5, 4
 """The larger or smaller of two numbers, and of two zeros that whose sign says so: what `range` is told."""
-_ORDERED = {
-    "maximumf": (_LARGER, "x", "y"), "minimumf": (_SMALLER, "x", "y"),
-    "maxnumf": (_LARGER, "y", "x"), "minnumf": (_SMALLER, "y", "x"),
-}  # fmt: skip
-"""The operation, and what is the result where the first operand is no number, and where the second one is none."""
+_NAN_WINS = {"maximumf": _LARGER, "minimumf": _SMALLER}
+"""Where an operand is no number, the result is the sum, which is none either."""
+_NUMBER_WINS = {"maxnumf": _LARGER, "minnumf": _SMALLER}
+"""Where one operand is no number, the result is the other one, also of a NaN that signals."""
 
 
 _QUIET = '_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \\"-Wsign-conversion\\"")'
@@ -78,11 +77,13 @@ def _float_extremes(width: int) -> Iterator[tuple[Row, str]]:
     mm = register(width)
     for element in ("f32", "f64"):
         kind, end, lanes = register_type(element, width), packed(element), width // LANE_BITS[element]
-        for stem, (operation, first, second) in _ORDERED.items():
-            no_x, no_y = (f"{mm}_cmp_{end}_mask({v}, {v}, _CMP_UNORD_Q)" for v in "xy")
-            found = f"{mm}_range_{end}(x, y, {operation})"
-            chosen = f"{mm}_mask_mov_{end}({mm}_mask_mov_{end}(found, {no_x}, {first}), {no_y}, {second})"
-            body = f"const {kind} x = ({kind})*a, y = ({kind})*b, found = {found};\nreturn (V){chosen};"
+        both = f"const {kind} x = ({kind})*a, y = ({kind})*b, found = {mm}_range_{end}(x, y, %s);\nreturn (V)%s;"
+        no_x, no_y, none = (f"{mm}_cmp_{end}_mask({v}, _CMP_UNORD_Q)" for v in ("x, x", "y, y", "x, y"))
+        for stem, operation in _NAN_WINS.items():
+            body = both % (operation, f"{mm}_mask_add_{end}(found, {none}, x, y)")
+            yield (stem, element, lanes), f"{_QUIET}\n{body}\n{_AGAIN}"
+        for stem, operation in _NUMBER_WINS.items():
+            body = both % (operation, f"{mm}_mask_mov_{end}({mm}_mask_mov_{end}(found, {no_x}, y), {no_y}, x)")
             yield (stem, element, lanes), f"{_QUIET}\n{body}\n{_AGAIN}"
 
 

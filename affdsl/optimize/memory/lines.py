@@ -10,7 +10,7 @@ from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.ir.types import I1, FloatType, IntegerType, MemRefType
 from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, bits_in_register, nest_called, unfit_where_refused
 from affdsl.optimize.options import Options
@@ -88,15 +88,16 @@ def begin_on_lines(
     if others:
         raise ScheduleError(f"{name} holds other loops")
     if options.target.has_masks:
-        s.vectorize(first, lanes, tail="folded", reassociate=reassociate)
+        with suppress(IllegalTransform):  # what an iteration hands on has no mask: these few run one by one
+            s.vectorize(first, lanes, tail="folded", reassociate=reassociate)
 
 
 def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
     """The array that a loop stores, or else loads, and how many of its elements a line has.
 
     None where it goes over others than arrays of one dimension, or accesses an array in several places: at most one of
-    these vectors would begin where a line does. Nor where it is split at an element that others read, as x[k]: only the
-    first part would begin there.
+    these vectors would begin where a line does. Where truth values begin does not count. None, too, where it is split
+    at an element that others read, as x[k]: only the first part would begin there.
     """
     iv = nest.innermost.iv
     accesses = [
@@ -104,8 +105,8 @@ def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
         for op in walk(nest.innermost)
         if isinstance(op, affine.Load | affine.Store) and any(iv in each.values() for each in op.index)
     ]
-    places = {(op.memref, op.index) for op in accesses}
-    arrays = list(dict.fromkeys(op.memref for op in accesses))
+    arrays = [*dict.fromkeys(op.memref for op in accesses if not _holds_truths(op.memref))]
+    places = {(op.memref, op.index) for op in accesses if op.memref in arrays}
     is_simple = all(len(op.index) == 1 and (op.index[0] - iv).is_constant for op in accesses)
     if target.width <= PLACED or not is_simple or len(places) > len(arrays) or not all(map(_per_line, arrays)):
         return None
@@ -115,6 +116,11 @@ def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
     names = {value: name for name, value in arrays_of(s.function).items()}
     array = next((each for each in sorted(arrays, key=lambda v: v not in stored) if each in names), None)
     return None if array is None else (names[array], _per_line(array))
+
+
+def _holds_truths(array: Value) -> bool:
+    """Whether the elements of an array are truth values, of which a vector of other numbers takes a few bytes."""
+    return isinstance(array.type, MemRefType) and array.type.element == I1
 
 
 def _per_line(array: Value) -> int:
