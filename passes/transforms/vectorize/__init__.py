@@ -233,12 +233,13 @@ def _search(function: Func, loop: affine.For, width: int, module: Module | None,
 def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -> bool:
     """Whether a loop carries values that come out the same, to the bit, in whatever order lanes combine them.
 
-    These are sums of integers, minima and maxima, counts, and what a search finds; not sums of floats.
+    These are sums of integers, minima and maxima, counts, what a search finds, and what is handed on to the next
+    iteration as it is; not sums of floats. Raises IllegalTransform where a value goes through what is no number.
     """
     loop = loop_of(function, iv, "vectorize")
     _, loop, dependences = _prepared(function, loop, 2, module, reassociate=False)
     how = ways(loop, dependences, reassociate=False)
-    return bool(how) and all(each.way != "row" for each in how)
+    return bool(how) and not chain_of(loop, how, "vectorize")
 
 
 def keeps_elements(function: Func, iv: Value, module: Module | None = None) -> bool:
