@@ -26,6 +26,8 @@ _QUICK = (*_ADDITIONS, "mulf")
 _AROUND = (*_ACCESSES, affine.Apply, affine.Yield, scf.Yield, arith.Constant)
 MOST_OPERATIONS = 5
 """How many operations beside each sum scalars do while an addition waits for the one before it."""
+NEAR = 4
+"""So many elements are between those of two iterations at most: farther ones, as in columns, are left to compilers."""
 
 
 def hands_on_integers(loop: affine.For | scf.For) -> bool:
@@ -55,7 +57,7 @@ def hands_on_integers(loop: affine.For | scf.For) -> bool:
 
 
 def sums_floats_up(loop: affine.For | scf.For) -> bool:
-    """Whether a loop sums floats up along rows, in few operations for each sum, and does nothing else.
+    """Whether a loop sums floats up along rows, in few operations for each sum, and at most stores floats beside.
 
     Conditions may choose what is added, but not among sums. Divisions and functions are left to vectors: these take
     longer than to wait for the sums. Where the loop goes from row to row, compilers may have vectors of one around it.
@@ -89,9 +91,12 @@ def sums_floats_up(loop: affine.For | scf.For) -> bool:
         elif isinstance(op, _LOADS) and made.isdisjoint(_says(op)):
             handed_on.add(op.result)
         elif isinstance(op, _STORES):
-            if not (made.isdisjoint(_says(op)) and _is_float(op.value.type)):
+            is_sum = made.isdisjoint(_says(op))
+            if not _is_float(op.value.type) or (is_sum and op.value not in handed_on):
                 return False
-            sums += 1
+            sums += is_sum
+        elif op.is_terminator and not handed_on.issuperset(op.reads()):
+            return False
     return 0 < sums <= additions and operations <= (1 + MOST_OPERATIONS) * sums
 
 
@@ -122,14 +127,14 @@ def _chooses(op: Op) -> bool:
 
 
 def _is_along_rows(op: Op, iv: Value, made: set[Value]) -> bool:
-    """Whether an operation loads nothing, or the same in all iterations of a loop, or what is next to it in a row."""
-    if not isinstance(op, affine.Load | memref.Load) or made.isdisjoint(_says(op)):
+    """Whether an operation accesses no elements, or the same in all iterations of a loop, or some near it in a row."""
+    if not isinstance(op, _ACCESSES) or made.isdisjoint(_says(op)):
         return True
-    if isinstance(op, memref.Load):
+    if not isinstance(op, affine.Load | affine.Store):
         return False
     *before, last = op.index
     step = dict(last.terms).get(iv, 0)
-    return abs(step) == 1 and all(made.isdisjoint(e.values()) for e in (*before, last - iv * step))
+    return 1 <= abs(step) <= NEAR and all(made.isdisjoint(e.values()) for e in (*before, last - iv * step))
 
 
 def _is_float(type: Type) -> bool:

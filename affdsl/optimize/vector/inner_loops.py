@@ -210,9 +210,10 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
         around = {each.iv for each in nest.loops[:-1]}
-        ends_alike = around.isdisjoint(v for e in (*nest.innermost.lower, *nest.innermost.upper) for v in e.values())
+        bounds = (*nest.innermost.lower, *nest.innermost.upper)
+        are_alike = bool(around) and rows == 1 and around.isdisjoint(v for e in bounds for v in e.values())
         with unfit_where_refused():
-            _with_tail(made, name, lanes, ("early", options.tail) if around and ends_alike else (options.tail,))
+            _with_tail(made, name, lanes, ("early", options.tail) if are_alike else (options.tail,))
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
     if store_forwarding.waits(made, name):

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects import affine, arith, func, scf
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
+from affdsl.ir.types import FloatType, IndexType, IntegerType
 from affdsl.passes.analysis.access import Access, Accesses, met
 from affdsl.passes.analysis.effects import NONE, effects
 from affdsl.passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
@@ -36,6 +37,7 @@ def hoist(function: func.Func, iv: Value, *, module: func.Module | None = None) 
         for i: { x = S; T(i, x) }      ->      x = S; for i: T(i, x)
 
     The rules are those of `affine_loop_invariant_code_motion`; what moves is what stands right in the body of the loop.
+    A load that may lie outside of its array where the loop does not run is done under the condition that it runs.
 
     Raises
     ------
@@ -49,7 +51,7 @@ def hoist(function: func.Func, iv: Value, *, module: func.Module | None = None) 
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
 
     def out(*, explains: bool) -> tuple[list[_Part], _Part, list[str]]:
-        motion = Motion(function, module, explains=explains)
+        motion = Motion(function, module, explains=explains, guards=True)
         return motion.out_of(loop, motion.parts_as_they_are(loop.body))
 
     before, after, _ = out(explains=False)
@@ -73,15 +75,18 @@ class _Part(Frozen):
 class Motion:
     """Moves code in one function, of which it knows the accesses as they were before anything moved.
 
-    It `explains` why something stays by two iterations, where somebody reads that.
+    It `explains` why something stays by two iterations, where somebody reads that; it `guards` loads by whether the
+    loop runs.
     """
 
-    def __init__(self, function: func.Func, module: func.Module | None, *, explains: bool = False) -> None:
+    def __init__(
+        self, function: func.Func, module: func.Module | None, *, explains: bool = False, guards: bool = False
+    ) -> None:
         self.accesses = Accesses(function, module)
         self._faults = Faults(self.accesses, module)
         self._summaries = Summaries(module)
         self._at: dict[Op, tuple[Access, ...]] = {}
-        self._explains = explains
+        self._explains, self._guards = explains, guards
         for access in self.accesses.all:
             self._at[access.op] = (*self._at.get(access.op, ()), access)
 
@@ -127,7 +132,10 @@ class Motion:
             if not reason and not self._faults.are_impossible(part.op, loop):
                 if runs is None:
                     runs = self._runs(loop)
-                if not runs:
+                guarded = _guarded(part.op, loop) if self._guards and not runs else None
+                if guarded is not None:
+                    part = _Part(guarded, part.accesses)
+                elif not runs:
                     reason = "the loop may not run, and what it does may show or fail"
                 elif stops:
                     reason = f"{stops}, which comes first, may not return"
@@ -214,6 +222,19 @@ class Motion:
         at = dict.fromkeys((iteration_name(a.ivs, point[:first]), iteration_name(b.ivs, point[first:both])))
         where = " and ".join(at)
         return f"e.g. {element} in {where}{f' (for {sizes})' if sizes else ''}"
+
+
+def _guarded(load: Op, loop: affine.For | scf.For) -> affine.If | None:
+    """The load of a number that is done where a loop runs; elsewhere nobody needs it. None for other operations."""
+    if not isinstance(load, affine.Load) or not isinstance(loop, affine.For):
+        return None
+    if not isinstance(type := load.result.type, FloatType | IntegerType | IndexType):
+        return None
+    runs = tuple(Constraint(upper - lower - 1) for upper in loop.upper for lower in loop.lower)
+    again = with_fields(load, result=Value(type))
+    none = arith.Constant(Value(type), 0.0 if isinstance(type, FloatType) else 0)
+    then, otherwise = ((op, affine.Yield((op.result,))) for op in (again, none))
+    return affine.If(runs, then, otherwise, (load.result,), location=load.location)
 
 
 def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:

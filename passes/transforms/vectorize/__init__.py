@@ -31,7 +31,6 @@ from affdsl.passes.transforms.vectorize.carried import (
     NOTHING,
     chain_of,
     in_a_row,
-    is_handed_on,
     left_in_lanes,
     ways,
     wide_loop,
@@ -241,13 +240,13 @@ def _search(function: Func, loop: affine.For, width: int, module: Module | None,
 def is_exact_in_lanes(function: Func, iv: Value, module: Module | None = None) -> bool:
     """Whether a loop carries values that come out the same, to the bit, in whatever order lanes combine them.
 
-    These are sums of integers, minima and maxima, counts, what a search finds, and what an iteration merely hands on,
-    as an element that it has loaded; not sums of floats.
+    These are sums of integers, minima and maxima, counts, what a search finds, and what is handed on to the next
+    iteration as it is; not sums of floats. Raises IllegalTransform where a value goes through what is no number.
     """
     loop = loop_of(function, iv, "vectorize")
     _, loop, dependences = _prepared(function, loop, 2, module, reassociate=False)
     how = ways(loop, dependences, reassociate=False)
-    return bool(how) and is_handed_on(loop, how)
+    return bool(how) and not chain_of(loop, how, "vectorize")
 
 
 def keeps_elements(function: Func, iv: Value, module: Module | None = None) -> bool:

@@ -440,20 +440,6 @@ def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
     return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
 
 
-def is_handed_on(loop: affine.For, how: Sequence[Carried]) -> bool:
-    """Whether no value that goes from lane to lane is made of itself: each is known once the iteration before ends."""
-    row = in_a_row(loop, how)
-    made_of: dict[Value, frozenset[Value]] = {v: frozenset((v,)) for v in row}
-    for op in loop.body:
-        sources = frozenset[Value]().union(*(made_of.get(v, ()) for each in walk(op) for v in each.mentions()))
-        made_of |= dict.fromkeys(op.defines(), sources)
-    waiting = {v: made_of.get(value, frozenset()) for v, value in row.items()}
-    while ready := [v for v, sources in waiting.items() if sources.isdisjoint(waiting)]:
-        for v in ready:
-            del waiting[v]
-    return not waiting
-
-
 def _lane_after_lane(
     at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value], *, reassociate: bool
 ) -> dict[Value, Value]:

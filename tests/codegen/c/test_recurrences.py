@@ -92,13 +92,26 @@ def test_sums_of_floats(type):
             out[1] += af.select((A[i] < least) | (A[i] > 9), type(1), -A[i] * 2)
         out[0] = total
 
+    @af.kernel
+    def beside_rows(A: type[N], B: type[N], out: type[1]):
+        with af.for_(N) as i:
+            B[i] = A[i] * 2
+            out[0] += B[i]
+
+    @af.kernel
+    def of_pairs(A: type[2 * N], out: type[1]):
+        with af.for_(N) as i:
+            out[0] += A[2 * i] * A[2 * i + 1]
+
+    assert is_in_order(beside_rows)
+    assert is_in_order(of_pairs)
     assert is_in_order(in_an_array)
     assert is_in_order(in_a_variable)
     assert is_in_order(of_those_that_are_chosen)
     assert is_in_order(af.Schedule(of_several_rows).unroll_jam("i", 8).scalar_replace("j").kernel())
 
 
-@pytest.mark.parametrize("which", range(12))
+@pytest.mark.parametrize("which", range(13))
 def test_sums_of_floats_that_are_vectorized_as_before(which):
     @af.kernel
     def quotients(A: af.f64[N], B: af.f64[N], out: af.f64[1]):
@@ -116,10 +129,16 @@ def test_sums_of_floats_that_are_vectorized_as_before(which):
             out[0] += (((A[i] + 1) * A[i] + 2) * A[i] + 3) * A[i]
 
     @af.kernel
-    def rows_as_well(A: af.f64[N], B: af.f64[N], out: af.f64[1]):
+    def the_last_number(A: af.f64[N], B: af.f64[N]):
+        last = af.var(af.f64(0))
         with af.for_(N) as i:
-            out[0] += A[i]
-            B[i] = 2 * A[i]
+            B[i] = A[i] + last
+            last.set(A[i])
+
+    @af.kernel
+    def columns(A: af.f64[N, N], out: af.f64[1]):
+        with af.for_(N) as i:
+            out[0] += A[i, 0]
 
     @af.kernel
     def short_floats(A: af.bf16[N], out: af.bf16[1]):
@@ -166,7 +185,7 @@ def test_sums_of_floats_that_are_vectorized_as_before(which):
             out[0] = af.select(apart > out[0], apart, out[0])
 
     extremes = (the_largest_difference, the_largest_difference_in_an_array)
-    simple = (quotients, roots, polynomials, rows_as_well, short_floats, under_conditions, numbers_alone)
+    simple = (quotients, roots, polynomials, the_last_number, columns, short_floats, under_conditions, numbers_alone)
     kernels = (*simple, *extremes, the_last_one, products_of_matrices, where_data_says)
     assert not is_in_order(kernels[which])
 
