@@ -20,6 +20,7 @@ from dataclasses import replace
 from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
 from affdsl.optimize import versions
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
 from affdsl.optimize.innermost import OfNest, first_that_fits
 from affdsl.optimize.nests import names_in, nests, nests_in, now_called, roots_of, unfit_where_refused
@@ -169,6 +170,9 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     with suppress(UnfitError):
         s, split, parts = index_sets.take(s, root, options)
     s = _rectangular(s, parts)
+    mixed = [nest for nest in nests_in(s, *parts) if inner_loops.is_mixed(nest)] if not options.reassociate else []
+    if len(mixed) > 1:  # sums of one of them run several iterations of the loop around at once, with all that it holds
+        where_legal(s.distribute, [nest.name(nest.innermost) for nest in mixed])
     waiting = nests_in(s, *parts)
     known = {nest.name(nest.innermost) for nest in nests(s)}
     none_fits = not notes

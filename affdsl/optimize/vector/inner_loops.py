@@ -151,7 +151,7 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
     if is_moved and has_complex_numbers(nest):
         return s, "on vectors of complex numbers that the compiler of C makes"
     lanes = _lanes(nest, options)
-    if is_mixed(nest) or is_recurrence(nest, nest.innermost):
+    if is_mixed(nest):
         with suppress(IllegalTransform, ScheduleError):
             return _mixed(s, nest, lanes, options)
     outer = nest.band[-2] if len(nest.band) > 1 else None
@@ -167,7 +167,13 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
     if outer is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, outer):
         with suppress(UnfitError):
             return past_the_caches(s, nest, nest.name(outer), name, lanes, ways(options), options)
-    return _along_rows(s, nest, rows, lanes, options)
+    try:
+        return _along_rows(s, nest, rows, lanes, options)
+    except UnfitError:
+        if is_recurrence(nest, nest.innermost):
+            with suppress(IllegalTransform, ScheduleError):
+                return _mixed(s, nest, lanes, options)
+        raise
 
 
 def _lanes(nest: Nest, options: Options) -> int:
@@ -211,7 +217,7 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             raise UnfitError(in_one_line(refused)) from None
         around = {each.iv for each in nest.loops[:-1]}
         bounds = (*nest.innermost.lower, *nest.innermost.upper)
-        are_alike = bool(around) and rows == 1 and around.isdisjoint(v for e in bounds for v in e.values())
+        are_alike = len(nest.band) > 1 and rows == 1 and around.isdisjoint(v for e in bounds for v in e.values())
         with unfit_where_refused():
             _with_tail(made, name, lanes, ("early", options.tail) if are_alike else (options.tail,))
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
