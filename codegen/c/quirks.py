@@ -194,6 +194,11 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "a counter goes on or begins anew by a branch, which nobody can foresee where data decides",
         "a mask of the condition", "codegen/c/restarts.py", gcc=(12, 12),
     ),
+    "sums_masked": Quirk(
+        "slow", "what data chooses is added by a branch, which nobody can foresee",
+        "a mask of the condition, between the number and one that changes no sum", "codegen/c/restarts.py",
+        gcc=(12, 12), clang=(22, 22),
+    ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(
         "long", "all ways through the branches of a conversion that is copied into each lane are followed",
