@@ -8,7 +8,7 @@ from copy import copy
 from itertools import combinations
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
 from affdsl.optimize.footprint import has_large_cache
@@ -67,6 +67,8 @@ UPDATING = 4
 """How many vectors at once where floats become the numbers of elements, in lanes, which are updated one by one."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
+UNDER_MASKS = 4
+"""How many vectors at once are stored to several arrays under masks: those of one array follow each other."""
 EMPTY = 8
 """No vectors are made of which less than one lane in so many would be used."""
 FEW = 2
@@ -187,7 +189,10 @@ def _lanes(nest: Nest, options: Options) -> int:
     if lookups(loop) and not has_tables:
         raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
     looks_up = not has_tables and any(isinstance(op, memref.Load) for op in loop.body)
-    return lanes_of(nest, options) * (LOOKING_UP if looks_up and len(nest.band) == 1 else 1)
+    conditions = [op for op in loop.body if isinstance(op, affine.If | scf.If)]
+    masked = {op.memref for each in conditions for op in walk(each) if isinstance(op, affine.Store)}
+    at_once = LOOKING_UP if looks_up else UNDER_MASKS if len(masked) > 1 else 1
+    return lanes_of(nest, options) * (at_once if len(nest.band) == 1 else 1)
 
 
 def _mixed(s: Schedule, nest: Nest, lanes: int, options: Options) -> tuple[Schedule, str]:
