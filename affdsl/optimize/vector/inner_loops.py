@@ -227,6 +227,10 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             _with_tail(made, name, lanes, ("early", options.tail) if are_alike else (options.tail,))
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
+    if lanes > 2 and _stores_one_by_one(made, name):
+        with suppress(IllegalTransform, ScheduleError):
+            carried = copy(s).scalar_replace(name).vectorize(name, lanes // 2, tail=options.tail)
+            return carried, f"{name} runs on vectors of {lanes // 2}, beside what is handed on in a register"
     if store_forwarding.waits(made, name):
         with suppress(UnfitError):
             return store_forwarding.take(s, name, lanes, options)
@@ -243,6 +247,14 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             made.unroll(name, AHEAD)
             said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
     return made, "; ".join(said)
+
+
+def _stores_one_by_one(s: Schedule, name: str) -> bool:
+    """Whether a loop on vectors stores single elements, which the next lane waits for."""
+    loop = loop_called(s, name)
+    ops = [] if loop is None else [*walk(loop)]
+    stored = {op.memref for op in ops if isinstance(op, affine.Store)}
+    return any(isinstance(op, affine.Load) and op.memref in stored for op in ops)
 
 
 def _with_tail(s: Schedule, name: str, lanes: int, tails: Sequence[Tail], *, reassociate: bool = False) -> None:
