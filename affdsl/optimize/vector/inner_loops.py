@@ -8,7 +8,7 @@ from copy import copy
 from itertools import combinations
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
 from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
@@ -64,6 +64,8 @@ UPDATING = 4
 """How many vectors at once where floats become the numbers of elements, in lanes, which are updated one by one."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
+UNDER_MASKS = 4
+"""How many vectors at once are stored to several arrays under masks: those of one array follow each other."""
 EMPTY = 8
 """No vectors are made of which less than one lane in so many would be used."""
 FEW = 2
@@ -187,7 +189,10 @@ def _lanes(nest: Nest, options: Options) -> int:
     if lookups(loop) and not has_tables:
         raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
     looks_up = not has_tables and any(isinstance(op, memref.Load) for op in loop.body)
-    return lanes_of(nest, options) * (LOOKING_UP if looks_up and len(nest.band) == 1 else 1)
+    conditions = [op for op in loop.body if isinstance(op, affine.If | scf.If)]
+    masked = {op.memref for each in conditions for op in walk(each) if isinstance(op, affine.Store)}
+    at_once = LOOKING_UP if looks_up else UNDER_MASKS if len(masked) > 1 else 1
+    return lanes_of(nest, options) * (at_once if len(nest.band) == 1 else 1)
 
 
 def _mixed(s: Schedule, nest: Nest, lanes: int, options: Options) -> tuple[Schedule, str]:
@@ -222,6 +227,10 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             _with_tail(made, name, lanes, ("early", options.tail) if are_alike else (options.tail,))
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
+    if lanes > 2 and _stores_one_by_one(made, name):
+        with suppress(IllegalTransform, ScheduleError):
+            carried = copy(s).scalar_replace(name).vectorize(name, lanes // 2, tail=options.tail)
+            return carried, f"{name} runs on vectors of {lanes // 2}, beside what is handed on in a register"
     if store_forwarding.waits(made, name):
         with suppress(UnfitError):
             return store_forwarding.take(s, name, lanes, options)
@@ -238,6 +247,14 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             made.unroll(name, AHEAD)
             said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
     return made, "; ".join(said)
+
+
+def _stores_one_by_one(s: Schedule, name: str) -> bool:
+    """Whether a loop on vectors stores single elements, which the next lane waits for."""
+    loop = loop_called(s, name)
+    ops = [] if loop is None else [*walk(loop)]
+    stored = {op.memref for op in ops if isinstance(op, affine.Store)}
+    return any(isinstance(op, affine.Load) and op.memref in stored for op in ops)
 
 
 def _with_tail(s: Schedule, name: str, lanes: int, tails: Sequence[Tail], *, reassociate: bool = False) -> None:
