@@ -151,7 +151,8 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
 
 
 def seconds_of(kernel: Kernel, arguments: Sequence[object], *, copied: bool = False) -> float:
-    """How long a call ought to take on one thread, whose arrays are `copied` before, so that other bytes come between.
+    """How long a call ought to take on one thread, whose arrays are `copied` before, so that other bytes come between:
+    those that are copied, of which half are taken to be in the way.
 
     Raises UncountedError where data decides how often loops run.
     """
@@ -190,7 +191,7 @@ def _costs(
 ) -> list[tuple[Nest, Cost]]:
     """What the model says of the nests that run, as far as sizes decide it."""
     model = Model(nests.module, {**known, **lines_begin(nests.module)}, shapes, machine)
-    costing = _Costing(model, nests, model.touched if copied else 0.0)
+    costing = _Costing(model, nests, model.touched / 2 if copied else 0.0)
     costing.block(nests.module.functions[-1].body, one(), {v: v for v in shapes})
     return costing.found
 

@@ -133,9 +133,9 @@ def _wider(machine: Machine) -> Machine:
     """What differs with registers of 512 bits, on the cores that have them.
 
     Two units are left for these, and quotients and roots of one take 2.5 to 4.3 times as long as of a number. The cores
-    are wider, and add to a sum every 2 cycles (measured on a successor of Golden Cove; uops.info).
+    are wider, and begin a sum every 2 cycles (measured on a successor of Golden Cove; uops.info).
     """
-    return replace(machine, wide=2.0, parts=3.0, issue=6.0, window=500.0, sum=2.0)
+    return replace(machine, wide=2.0, parts=3.0, issue=6.0, turn=1.25, window=500.0, sum=2.0)
 
 
 def measured(target: Target, roof: Roofline) -> Machine:

@@ -101,7 +101,7 @@ def test_compilers_make_vectors_of_rows_and_not_of_recurrences():
     rows, scalars = (of(kernel, N=1000).nests[0].computing for kernel in (scale, running))
     assert rows == pytest.approx((250 * CORE.turn + 2 * CORE.entry) / CLOCK), "four elements at once"
     assert scalars == pytest.approx((999 * CORE.product + CORE.entry) / CLOCK), "from one product to the next"
-    by_hand = 1e6 * (CORE.lookup + 5 / CORE.issue) + 1001 * CORE.entry  # each element is in another page
+    by_hand = 1e6 * (CORE.lookup + 4 / CORE.issue) + 1001 * CORE.entry  # each element is in another page
     assert of(columns, N=1000).nests[0].computing == pytest.approx(by_hand / CLOCK, rel=0.01)
 
 

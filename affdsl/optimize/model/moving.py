@@ -24,7 +24,7 @@ Numbers: TypeAlias = Mapping[Value, Interval]
 DEEP = 8
 """Of so many loops around each other the bounds are told apart."""
 LOOPS = (affine.For, affine.Parallel, scf.For, scf.Parallel)
-NEAR = 1.5
+NEAR = 1.25
 """A box around two boxes has at most so many times their elements."""
 MOST = 16
 """So many boxes of an array are kept apart."""

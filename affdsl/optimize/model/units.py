@@ -123,7 +123,7 @@ def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None
     match op:
         case memref.Load() | memref.Store() if lanes > 1:  # one lane after the other
             is_load = isinstance(op, memref.Load)
-            return Units(loads=lanes * is_load, stores=lanes * (not is_load), moves=lanes)
+            return Units(loads=lanes * is_load, stores=2.0 * lanes * (not is_load), moves=lanes)
         case affine.Load() | affine.Store() if lanes > 1 and op.index:
             lines = _lines(at_once(element_of(op.memref.type), lanes), machine)
             return Units(loads=lines) if isinstance(op, affine.Load) else Units(stores=lines)
