@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overl
 import affdsl.mlir  # str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
-from affdsl.codegen.caller import Caller, TakeOver
+from affdsl.codegen.caller import Caller, Turned
 from affdsl.codegen.jit import compile_program, interpret_program
 from affdsl.codegen.native import native_target as native_target
 from affdsl.codegen.needed import needed_by
@@ -189,6 +189,10 @@ class _Called(Generic[P, R]):
         """Call it from now on."""
         object.__setattr__(self, "__call__", call)
 
+    def taken(self) -> object:
+        """What is called now."""
+        return object.__getattribute__(self, "__call__")
+
 
 @plain_tracebacks(
     "_first_call",
@@ -275,7 +279,7 @@ class Kernel(_Called[P, R]):
         self._of_owners: OfOwners[Kernel] = OfOwners()
         self._take(self._first_call)
         self._whole: Caller | None = None
-        self._turned: TakeOver | None = None
+        self._turned: Turned | None = None
         self._program = program
         self._written = written
         self._boundscheck = boundscheck
@@ -440,7 +444,7 @@ class Kernel(_Called[P, R]):
         *,
         schedule: Schedule | Callable[[], Schedule | None] | None = None,
         notes: Sequence[Note] = (),
-        turned: TakeOver | None = None,
+        turned: Turned | None = None,
     ) -> Kernel[P, R]:
         """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
 

@@ -81,9 +81,10 @@ class Caller(Protocol):
 
 
 ExplainSizes = Callable[[Shapes, Scalars], None]
-Explain = Callable[[int, tuple[object, ...], Mapping[str, object]], tuple[object]]
+Explain = Callable[[int, tuple[object, ...], Mapping[str, object]], tuple[object, ...]]
 Decide = Callable[[Shapes, Scalars], Sequence[int]]
 TakeOver = Callable[[tuple[object, ...], Mapping[str, object]], tuple[object] | None]
+Turned = Callable[[tuple[object, ...], Mapping[str, object]], tuple[object, object]]
 
 
 def load(
@@ -94,7 +95,7 @@ def load(
     sites: Sites | None = None,
     decide: Decide | None = None,
     other: TakeOver | None = None,
-    turned: TakeOver | None = None,
+    turned: Turned | None = None,
 ) -> Caller:
     """Make a library callable.
 
@@ -118,7 +119,8 @@ def load(
     other
         Gives the answer, in a tuple of one, of a call whose sizes are right, but not for this library.
     turned
-        Gives it of a call of which all strided arrays lie in Fortran order.
+        Gives it of a call of which all strided arrays lie in Fortran order, and what it has called with the transposes
+        of these: the compiled caller calls that by itself the next time, if it is one, and nothing can fail in between.
     """
     entry = library.address("affdsl_entry")
     results = library.address("affdsl_results")
@@ -129,16 +131,15 @@ def load(
         raise InternalError(f"{signature.name}: the library gives arrays but does not export affdsl_results")
 
     @plain_traceback
-    def explain(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
+    def explain(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object, ...]:
         taken = take_over(arguments, keywords) if status == _REFUSED and take_over is not None else None
         if taken is not None:
             return taken
         if status == _OUTSIDE and sites is not None:
             raise _failure(library, sites)
         if status == _TURNED and turned is not None:
-            answer = turned(arguments, keywords)
-            if answer is not None:
-                return answer
+            answered = turned(arguments, keywords)
+            return answered if library.address("affdsl_failure") is None else answered[:1]
         if status == _DISAGREE and other is not None:
             explain_sizes(*_sizes_and_scalars(check(signature, arguments, keywords)))
             answer = other(arguments, keywords)
@@ -150,7 +151,9 @@ def load(
     if allow is None or decide is None:
         return _caller(signature, entry, results, threads, explain)
 
-    def explain_or_allow(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
+    def explain_or_allow(
+        status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]
+    ) -> tuple[object, ...]:
         if status != _ASKS:
             return explain(status, arguments, keywords)
         symbols = decide(*_sizes_and_scalars(check(signature, arguments, keywords)))

@@ -20,7 +20,7 @@
 #define SMALL_SIZES 32
 
 /* The statuses of the ABI; REFUSED is ours: the arguments never reached the library. */
-enum { FINE = 0, REFUSED = -1 };
+enum { FINE = 0, TURNED = 5, REFUSED = -1 };
 
 typedef int32_t (*Entry)(void *const *pointers, const int64_t *sizes);
 typedef int32_t (*Results)(const int64_t *sizes, void *const *pointers, int64_t *result_sizes);
@@ -52,7 +52,7 @@ typedef struct {
     int rank;
 } Slot;
 
-typedef struct {
+typedef struct caller {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     Entry entry;
@@ -66,7 +66,8 @@ typedef struct {
     Py_ssize_t result_size_count; /* the ranks of all results */
     Slot *slots;        /* the arguments, then the results */
     PyObject *names;    /* a tuple of str, one for each argument */
-    PyObject *explain;  /* (status, arguments, keywords) -> raises, or (answer,) */
+    PyObject *explain;  /* (status, arguments, keywords) -> raises, or (answer,), or that and the Caller that turned has */
+    struct caller *turned; /* takes calls of which all strided arrays lie in Fortran order; NULL before there is one */
     PyObject *is_plain; /* whether a subclass of ndarray keeps all its meaning in its data */
 } Caller;
 
@@ -466,6 +467,21 @@ static PyObject *take_results(const Caller *self, Frame *frame)
     return results;
 }
 
+static PyTypeObject CallerType;
+
+/* Keep what has answered a call with arrays in Fortran order, so that later ones need no Python. Without the GIL it could
+   be called while another thread puts another one there. */
+static void keep_turned(Caller *self, PyObject *given)
+{
+#ifndef Py_GIL_DISABLED
+    const Caller *turned = (const Caller *)given;
+    if (Py_TYPE(given) == &CallerType && turned->argument_count == self->argument_count
+        && turned->result_count == self->result_count && turned->size_count == self->size_count
+        && turned->result_size_count == self->result_size_count)
+        Py_XSETREF(self->turned, (Caller *)Py_NewRef(given));
+#endif
+}
+
 /* Have Python find out and raise what is wrong with this call, or take it over. */
 static PyObject *refuse(const Caller *self, int32_t status, PyObject *const *given, Py_ssize_t count, PyObject *names)
 {
@@ -480,7 +496,9 @@ static PyObject *refuse(const Caller *self, int32_t status, PyObject *const *giv
         if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), given[count + i]) < 0)
             goto done;
     answer = PyObject_CallFunction(self->explain, "iOO", (int)status, arguments, keywords);
-    if (answer != NULL && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 1) {
+    if (answer != NULL && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) >= 1) {
+        if (PyTuple_GET_SIZE(answer) > 1)
+            keep_turned((Caller *)self, PyTuple_GET_ITEM(answer, 1));
         PyObject *taken_over = Py_NewRef(PyTuple_GET_ITEM(answer, 0));
         Py_SETREF(answer, taken_over);
     } else if (answer != NULL) {
@@ -506,6 +524,59 @@ static int32_t wanted_threads(const Caller *self)
     return (int32_t)number;
 }
 
+/* Call the library of a Caller, with the GIL released. */
+static int32_t enter(const Caller *self, PyObject *const *arguments, const Frame *frame, int32_t threads)
+{
+    int32_t status;
+    /* Another thread may drop or resize an array while the GIL is released; a reference of ours forbids it. */
+    for (Py_ssize_t i = 0; i < self->argument_count; i++)
+        Py_INCREF(arguments[i]);
+    Py_BEGIN_ALLOW_THREADS
+    if (threads != 0) { /* OpenMP has a number for each thread: what else this one runs gets its own back */
+        const int32_t before = self->threads(threads);
+        status = self->entry(frame->pointers, frame->sizes);
+        self->threads(before);
+    } else {
+        status = self->entry(frame->pointers, frame->sizes);
+    }
+    Py_END_ALLOW_THREADS
+    for (Py_ssize_t i = 0; i < self->argument_count; i++)
+        Py_DECREF(arguments[i]);
+    return status;
+}
+
+static void reverse(int64_t *numbers, int count)
+{
+    for (int i = 0; 2 * i + 1 < count; i++) {
+        const int64_t last = numbers[count - 1 - i];
+        numbers[count - 1 - i] = numbers[i];
+        numbers[i] = last;
+    }
+}
+
+/* Call with the transposes of all strided arrays. Whatever is wrong, Python finds out. */
+static int32_t enter_turned(const Caller *self, PyObject *const *arguments, Frame *frame)
+{
+    const Caller *turned = (const Caller *)Py_NewRef(self->turned); /* it may get another one meanwhile */
+    const int32_t threads = wanted_threads(turned);
+    int32_t status = REFUSED;
+    int64_t *sizes = frame->sizes;
+    for (Py_ssize_t i = 0; i < self->argument_count; i++) {
+        const Slot *slot = &self->slots[i];
+        if (!slot->is_array)
+            continue;
+        for (int k = 0; k <= slot->strided; k++, sizes += slot->rank)
+            if (slot->strided)
+                reverse(sizes, slot->rank);
+    }
+    if (threads >= 0 && enter(turned, arguments, frame, threads) == FINE)
+        status = FINE;
+    else if (threads >= 0)
+        status = TURNED;
+    Py_DECREF(turned);
+    return status;
+}
+
 /* Call with one argument for each slot. */
 static PyObject *run(const Caller *self, PyObject *const *arguments)
 {
@@ -518,20 +589,9 @@ static PyObject *run(const Caller *self, PyObject *const *arguments)
     if (check(self, arguments, &frame)) {
         status = make_results(self, &frame);
         if (status == FINE) {
-            /* Another thread may drop or resize an array while the GIL is released; a reference of ours forbids it. */
-            for (Py_ssize_t i = 0; i < self->argument_count; i++)
-                Py_INCREF(arguments[i]);
-            Py_BEGIN_ALLOW_THREADS
-            if (threads != 0) { /* OpenMP has a number for each thread: what else this one runs gets its own back */
-                const int32_t before = self->threads(threads);
-                status = self->entry(frame.pointers, frame.sizes);
-                self->threads(before);
-            } else {
-                status = self->entry(frame.pointers, frame.sizes);
-            }
-            Py_END_ALLOW_THREADS
-            for (Py_ssize_t i = 0; i < self->argument_count; i++)
-                Py_DECREF(arguments[i]);
+            status = enter(self, arguments, &frame, threads);
+            if (status == TURNED && self->turned != NULL)
+                status = enter_turned(self, arguments, &frame);
         }
     }
     if (status == FINE)
@@ -658,11 +718,12 @@ static int Caller_traverse(Caller *self, visitproc visit, void *arg)
     Py_VISIT(self->names);
     Py_VISIT(self->explain);
     Py_VISIT(self->is_plain);
+    Py_VISIT(self->turned);
     return 0;
 }
 
-/* No tp_clear: a Caller never changes, so that a call needs no check of its fields; the functions that it refers to
-   clear themselves, and that breaks any cycle. */
+/* No tp_clear: of a Caller only `turned` changes, so that a call needs no check of its other fields; the functions that
+   it refers to clear themselves, and that breaks any cycle. */
 static void Caller_dealloc(Caller *self)
 {
     PyObject_GC_UnTrack(self);
@@ -670,6 +731,7 @@ static void Caller_dealloc(Caller *self)
     Py_XDECREF(self->names);
     Py_XDECREF(self->explain);
     Py_XDECREF(self->is_plain);
+    Py_XDECREF(self->turned);
     PyMem_Free(self->slots);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -26,7 +27,7 @@ from affdsl.codegen.c.instruments import Instruments
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.cache import LoadedLibrary, default_cache
-from affdsl.codegen.caller import Caller, TakeOver, load, prepare
+from affdsl.codegen.caller import Caller, TakeOver, Turned, load, prepare
 from affdsl.codegen.errors import SizeError
 from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.target import Target
@@ -56,7 +57,7 @@ def compile_program(
     *,
     needed: Program | None = None,
     other: TakeOver | None = None,
-    turned: TakeOver | None = None,
+    turned: Turned | None = None,
 ) -> Caller:
     """program as a callable, from the cache or freshly compiled; `take_over` as in `affdsl.codegen.caller.load`.
 
@@ -137,7 +138,7 @@ def loaded(
     sites: Sites,
     take_over: TakeOver | None = None,
     other: TakeOver | None = None,
-    turned: TakeOver | None = None,
+    turned: Turned | None = None,
 ) -> Caller:
     """A compiled program as a callable, with the errors of `compile_program`."""
 
@@ -311,9 +312,12 @@ def _check_bounds(program: Program, bounds: Bounds, values: dict[Value, int]) ->
 def _check_computed(program: Program, constraints: Sequence[Constraint], values: dict[Value, int]) -> None:
     """The compiled checks compute with 64 bits, and refuse where they are too few."""
     for constraint in constraints:
-        if not _is_computed(constraint.expr, values):
+        try:
+            _computed(constraint.expr, values)
+        except OverflowError:
             shown = ", ".join(f"{v.hint} = {values[v]}" for v in dict.fromkeys(constraint.values()))
-            raise SizeError(f"{program.func.symbol}: {spell_constraint(constraint)} cannot be checked for {shown}")
+            about = f"{program.func.symbol}: {spell_constraint(constraint)} cannot be checked for {shown}"
+            raise SizeError(about) from None
 
 
 def _check_by_numbers(program: Program, bounds: Bounds, values: dict[Value, int]) -> None:
@@ -366,18 +370,12 @@ def _check_range(program: Program, values: dict[Value, int]) -> None:
             )
 
 
-def _is_computed(expr: Affine, values: dict[Value, int]) -> bool:
-    """Whether `affdsl.codegen.c.entry` computes an expression within 64 bits: the same steps in the same order."""
-    try:
-        _computed(expr, values)
-    except OverflowError:
-        return False
-    return True
-
-
 def _computed(expr: Affine, values: dict[Value, int]) -> int:
+    """What `affdsl.codegen.c.entry` computes: the same steps in the same order, each of which fits into 64 bits."""
     parts = [_fit(_computed_atom(atom, values) * factor) for atom, factor in expr.terms]
-    return _added([*parts, _fit(expr.constant)] if expr.constant or not parts else parts)
+    if expr.constant or not parts:
+        parts.append(_fit(expr.constant))
+    return reduce(lambda left, right: _fit(left + right), parts)
 
 
 def _computed_atom(atom: Atom, values: dict[Value, int]) -> int:
@@ -387,17 +385,7 @@ def _computed_atom(atom: Atom, values: dict[Value, int]) -> int:
         case FloorDiv(dividend, divisor):
             return _computed(dividend, values) // _computed(Affine.of(divisor), values)
         case Product(factors):
-            total = _computed_atom(factors[0], values)
-            for factor in factors[1:]:
-                total = _fit(total * _computed_atom(factor, values))
-            return total
-
-
-def _added(parts: Sequence[int]) -> int:
-    total = parts[0]
-    for part in parts[1:]:
-        total = _fit(total + part)
-    return total
+            return reduce(lambda left, right: _fit(left * right), [_computed_atom(f, values) for f in factors])
 
 
 def _fit(number: int) -> int:

@@ -25,6 +25,8 @@ BEYOND = 4
 """They have so many times the bytes of the last cache, so that it holds only a small part of them."""
 FULL = 0.5
 """Such a part of a cache is used to measure it."""
+SHARED = 32 << 20
+"""So many bytes of a last cache one core counts on, however large that is: others fill the rest of it."""
 LONG_ENOUGH = 3_000_000
 """Nanoseconds that a measurement takes at least."""
 TRIES, MOST_TRIES = 6, 12
@@ -93,7 +95,7 @@ def roofline(threads: int, *, again: bool = False) -> Roofline:
 
     Raises ToolchainError where there is no C compiler.
     """
-    cache, caches = default_cache(), native_target().caches
+    cache, caches = default_cache(), shared(native_target().caches, threads)
     compiler, source, flags = _program(cache)
 
     def make() -> bytes:
@@ -113,6 +115,15 @@ def roofline(threads: int, *, again: bool = False) -> Roofline:
     flops, levels, others = json.loads(cache.record("roofline", *key, make=make, again=again))
     found = Roofline(threads, flops, tuple(Level(*level) for level in levels), others)
     return found if alone is None else _at_least(found, alone)
+
+
+def shared(caches: Sequence[int], threads: int = 1) -> tuple[int, ...]:
+    """The bytes of caches on which so many threads may count.
+
+    >>> shared((48 << 10, 2 << 20, 480 << 20)) == (48 << 10, 2 << 20, SHARED)
+    True
+    """
+    return (*caches[:-1], *(min(last, SHARED * threads) for last in caches[-1:]))
 
 
 def _at_least(found: Roofline, other: Roofline) -> Roofline:

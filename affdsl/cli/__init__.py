@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 from affdsl import __version__
 from affdsl.cli.files import complain
-from affdsl.cli.flags import UsageError
+from affdsl.cli.flags import Flag, UsageError, describe, read_command_line
 from affdsl.ir.messages import nearest
 
 HELP = """usage: affdsl <command> [flags] [file]
@@ -79,8 +79,16 @@ def _run(name: str, arguments: Sequence[str]) -> int:
             f"affdsl: there is no command '{name}'{nearest(name, COMMANDS)}: "
             f"choose {', '.join(COMMANDS)}; affdsl --help tells more"
         )
-    command: Callable[[Sequence[str]], int] = import_module(f"affdsl.cli.{name}").main
-    return command(arguments)
+    command = import_module(f"affdsl.cli.{name}")
+    known = (*command.FLAGS, Flag("help", "switch", "Print this, and exit"))
+    line = read_command_line(name, known, arguments)
+    if line.on("help"):
+        flags = describe([(flag.spelled, flag.summary) for flag in known if flag.kind != "pass"])
+        passes = f"\n\n{command.passes_text()}" if name == "opt" else ""
+        print(f"{command.HELP}\n\nflags:\n{flags}{passes}")
+        return 0
+    status: int = command.main(line)
+    return status
 
 
 def _write_no_more() -> None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from affdsl.cli.files import complain
-from affdsl.cli.flags import Flag, UsageError, describe, read_command_line
-from affdsl.cli.kernels import is_kernel, kernel_of
+from affdsl.cli.flags import CommandLine, Flag, UsageError
+from affdsl.cli.kernels import kernel_of
 from affdsl.errors import AffdslError
 from affdsl.shipping import build
 
+HELP = """usage: affdsl build [flags] module:kernel [module:kernel ...] -o folder
+
+Makes a library of kernels, which needs no affdsl: its C and header, a static and a shared library, a CMakeLists.txt
+that installs it, a file for pkg-config, and with --python a wheel. MODULE:KERNEL imports a Python module, as
+`python -m` does, and takes a kernel of it. The compiler is the first of $AFFDSL_CC, $CC, gcc, clang, cc and the
+`zig cc` of the Python package ziglang.
+
+  affdsl build examples.gemm:gemm -o out
+  affdsl build examples.gemm:gemm examples.conv2d:conv2d --name=kernels --optimize --targets=avx512,avx2,baseline -o out
+  CC=aarch64-linux-gnu-gcc affdsl build examples.gemm:gemm --target=neon -o out"""
 FLAGS = (
     Flag("o", "value", "The folder to write, made where it is missing", "folder"),
     Flag("name", "value", "What the library is called (default: as its only kernel)", "name"),
@@ -29,27 +38,19 @@ FLAGS = (
     Flag("platform", "value", "Where it will run, built by zig cc: windows-x86_64, macos-aarch64, wasm32, ...",
          "platform"),
     Flag("bindings", "list", "Also write declarations for other languages: fortran, rust, julia", "language,language"),
-    Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
 _SWITCHES = ("contract", "reassociate", "reciprocal")
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(line: CommandLine) -> int:
     """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
-    line = read_command_line("build", FLAGS, arguments)
-    if line.on("help"):
-        print(help_text())
-        return 0
     folder = line.given("o")
     if not line.words:
         raise UsageError("affdsl build: needs MODULE:KERNEL, once or several times")
     if folder is None:
         raise UsageError("affdsl build: say where to write the library: -o out")
     try:
-        for word in line.words:
-            if not is_kernel(word):
-                raise UsageError(f"{word} is no kernel: write MODULE:KERNEL, as in examples.gemm:gemm")
         files = build(
             [kernel_of(word) for word in line.words],
             folder,
@@ -89,20 +90,3 @@ def optimizing(text: str | None) -> bool | dict[str, int]:
         else:
             raise UsageError(f"--optimize: '{word}' is no option: they are threads=4, {', '.join(_SWITCHES)}")
     return found
-
-
-def help_text() -> str:
-    """What `affdsl build --help` prints."""
-    return f"""usage: affdsl build [flags] module:kernel [module:kernel ...] -o folder
-
-Makes a library of kernels, which needs no affdsl: its C and header, a static and a shared library, a CMakeLists.txt
-that installs it, a file for pkg-config, and with --python a wheel. MODULE:KERNEL imports a Python module, as
-`python -m` does, and takes a kernel of it. The compiler is the first of $AFFDSL_CC, $CC, gcc, clang, cc and the
-`zig cc` of the Python package ziglang.
-
-  affdsl build examples.gemm:gemm -o out
-  affdsl build examples.gemm:gemm examples.conv2d:conv2d --name=kernels --optimize --targets=avx512,avx2,baseline -o out
-  CC=aarch64-linux-gnu-gcc affdsl build examples.gemm:gemm --target=neon -o out
-
-flags:
-{describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""

@@ -115,10 +115,10 @@ def read_command_line(command: str, flags: Sequence[Flag], arguments: Sequence[s
     return CommandLine(command, {name: tuple(v) for name, v in values.items()}, tuple(words), tuple(passes))
 
 
-def describe(rows: Sequence[tuple[str, str]], indent: int = 2) -> str:
+def describe(rows: Sequence[tuple[str, str]]) -> str:
     """Two columns, for the help."""
     wide = min(max((len(left) for left, _ in rows), default=0), 38)
-    return "\n".join(f"{' ' * indent}{left:<{wide}}  {right}".rstrip() for left, right in rows)
+    return "\n".join(f"  {left:<{wide}}  {right}".rstrip() for left, right in rows)
 
 
 def _checked(command: str, flag: Flag, value: str | None) -> str:

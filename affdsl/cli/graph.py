@@ -10,7 +10,7 @@ from pathlib import Path
 from affdsl.cli.diagnostics import diagnostics_of
 from affdsl.cli.entry import entry_of
 from affdsl.cli.files import complain, read_input, write_output
-from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.flags import CommandLine, Flag, UsageError
 from affdsl.cli.kernels import is_kernel, kernel_of
 from affdsl.cli.text import read
 from affdsl.errors import AffdslError
@@ -22,6 +22,16 @@ from affdsl.passes.drawing.graph import DrawnGraph, drawn_graph
 from affdsl.passes.drawing.iteration_space import IterationSpace, iteration_space
 from affdsl.passes.drawing.layout import DrawingError
 
+HELP = """usage: affdsl graph [flags] file|module:kernel
+
+Draws which loop nests of a function must stay behind which, and why; or, of two loops, which iterations. MODULE:KERNEL
+imports a Python module, as `python -m` does, and takes a kernel of it.
+
+  affdsl graph kernel.mlir -o graph.svg
+  affdsl graph examples.gemm:gemm -o graph.png
+  affdsl graph kernel.mlir --fused -o fused.svg
+  affdsl graph kernel.mlir --function=main | dot -Tpdf -o graph.pdf
+  affdsl graph examples.gauss_seidel:gauss_seidel --iterations=t,i --sizes=M=8,N=8,steps=6 -o iterations.svg"""
 FLAGS = (
     Flag("o", "value", "Draw it into a file: .svg, .png (needs affdsl[draw]) or .dot (default: DOT on the standard "
          "output)", "file"),
@@ -33,18 +43,13 @@ FLAGS = (
     Flag("sizes", "list", "Of that drawing: numbers for the sizes of the function", "name=number"),
     Flag("at", "list", "Of that drawing: only these iterations of other loops", "loop=number"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
-    Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
 SUFFIXES = (".svg", ".png", ".dot")
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(line: CommandLine) -> int:
     """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
-    line = read_command_line("graph", FLAGS, arguments)
-    if line.on("help"):
-        print(help_text())
-        return 0
     if not line.words:
         raise UsageError("affdsl graph: needs a file of MLIR text, - for the standard input, or MODULE:KERNEL")
     word, output = line.only_word(), line.given("o") or "-"
@@ -80,23 +85,6 @@ def main(arguments: Sequence[str]) -> int:
             complain(diagnostic.shown(text, file))
         return 1
     return 0
-
-
-def help_text() -> str:
-    """What `affdsl graph --help` prints."""
-    return f"""usage: affdsl graph [flags] file|module:kernel
-
-Draws which loop nests of a function must stay behind which, and why; or, of two loops, which iterations. MODULE:KERNEL
-imports a Python module, as `python -m` does, and takes a kernel of it.
-
-  affdsl graph kernel.mlir -o graph.svg
-  affdsl graph examples.gemm:gemm -o graph.png
-  affdsl graph kernel.mlir --fused -o fused.svg
-  affdsl graph kernel.mlir --function=main | dot -Tpdf -o graph.pdf
-  affdsl graph examples.gauss_seidel:gauss_seidel --iterations=t,i --sizes=M=8,N=8,steps=6 -o iterations.svg
-
-flags:
-{describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
 
 
 def _function(text: str, file: str, name: str | None, allow_unregistered: bool) -> tuple[Func, Module]:

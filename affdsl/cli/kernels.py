@@ -27,8 +27,11 @@ def kernel_of(word: str) -> Kernel:
     Raises
     ------
     UsageError
-        Where there is no such module, it cannot be imported, or it has no such kernel: with the ones that it has.
+        For a word that names no kernel; and where there is no such module, it cannot be imported, or it has no such
+        kernel: with the ones that it has.
     """
+    if not is_kernel(word):
+        raise UsageError(f"{word} is no kernel: write MODULE:KERNEL, as in examples.gemm:gemm")
     name, _, asked = word.partition(":")
     attribute, _, types = asked.partition("[")
     folder = str(Path.cwd())

@@ -11,7 +11,7 @@ from affdsl.cli.diagnostics import Diagnostic, diagnostics_of
 from affdsl.cli.dumps import Dumps, listed_passes
 from affdsl.cli.expected import Strictness, compare, ignored
 from affdsl.cli.files import complain, read_input, write_output
-from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.flags import CommandLine, Flag, UsageError, describe
 from affdsl.cli.remarks import Listener
 from affdsl.cli.text import DIALECTS, Style, read, read_without_module, show
 from affdsl.errors import AffdslError
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
 
 MARKER = "// -----"
 
+HELP = """usage: affdsl opt [flags] [file]
+
+Runs passes on MLIR text, in the order given, and prints the result; the text comes from a file or, without one or
+for -, from the standard input. Flags and passes are those of mlir-opt, with one dash or two.
+
+  affdsl opt --canonicalize --cse a.mlir
+  affdsl opt --affine-loop-normalize="promote-single-iter=true" a.mlir -o b.mlir
+  affdsl opt --pass-pipeline='builtin.module(func.func(cse),symbol-dce)' a.mlir"""
 FLAGS = (
     Flag("o", "value", "Write the result to a file, only if all went well (default: -, the standard output)", "file"),
     Flag("pass-pipeline", "value", "Passes as text: builtin.module(func.func(cse,canonicalize{top-down=false}),...)"),
@@ -70,41 +78,19 @@ FLAGS = (
     Flag("mlir-disable-threading", "switch", "Has no effect: one thread does it all"),
     Flag("list-passes", "switch", "Print the names of all passes, and exit"),
     Flag("show-dialects", "switch", "Print the names of the dialects that are known, and exit"),
-    Flag("help", "switch", "Print this, and exit"),
     *(Flag(row.name, "pass", row.summary) for row in PASSES),
 )  # fmt: skip
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(line: CommandLine) -> int:
     """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
-    line = read_command_line("opt", FLAGS, arguments)
-    if line.on("help"):
-        print(help_text())
-    elif line.on("list-passes"):
+    if line.on("list-passes"):
         print(passes_text())
     elif line.on("show-dialects"):
         print(f"Available Dialects: {','.join(DIALECTS)}")
     else:
         return _optimise(line)
     return 0
-
-
-def help_text() -> str:
-    """What `affdsl opt --help` prints."""
-    flags = describe([(flag.spelled, flag.summary) for flag in FLAGS if flag.kind != "pass"])
-    return f"""usage: affdsl opt [flags] [file]
-
-Runs passes on MLIR text, in the order given, and prints the result; the text comes from a file or, without one or
-for -, from the standard input. Flags and passes are those of mlir-opt, with one dash or two.
-
-  affdsl opt --canonicalize --cse a.mlir
-  affdsl opt --affine-loop-normalize="promote-single-iter=true" a.mlir -o b.mlir
-  affdsl opt --pass-pipeline='builtin.module(func.func(cse),symbol-dce)' a.mlir
-
-flags:
-{flags}
-
-{passes_text()}"""
 
 
 def passes_text() -> str:

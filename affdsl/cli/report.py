@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from affdsl.cli.build import optimizing
 from affdsl.cli.files import complain
-from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
-from affdsl.cli.kernels import is_kernel, kernel_of
+from affdsl.cli.flags import CommandLine, Flag, UsageError
+from affdsl.cli.kernels import kernel_of
 from affdsl.errors import AffdslError
 from affdsl.kernel import Kernel
 from affdsl.optimize.trial import require_runs, trial
 from affdsl.report.report import report
 
+HELP = """usage: affdsl report [flags] module:kernel
+
+Writes one page, in one file that needs no network: the loops of a kernel with why they are as fast as they are, what to
+try next, and Python, affine IR, C and assembly beside each other. MODULE:KERNEL imports a Python module, as `python -m`
+does, and takes a kernel of it. It needs affdsl[report].
+
+  affdsl report examples.gemm:gemm --sizes=M=300,N=300,K=300 --run -o gemm.html
+  affdsl report examples.softmax:softmax --optimize=reassociate"""
 FLAGS = (
     Flag("o", "value", "The file to write (default: as the kernel is called, and .html)", "file"),
     Flag("sizes", "list", "Numbers for the sizes of the kernel (default: 1000)", "name=number"),
     Flag("run", "switch", "Make arrays of these sizes, and measure on them; without it nothing runs"),
     Flag("optimize", "optional", "Of the optimized kernel: threads=4, contract, reassociate, reciprocal", "options"),
     Flag("seconds", "value", "How long things are tried, about (default: 60)", "number"),
-    Flag("help", "switch", "Print this, and exit"),
 )
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(line: CommandLine) -> int:
     """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
-    line = read_command_line("report", FLAGS, arguments)
-    if line.on("help"):
-        print(help_text())
-        return 0
     if not line.words:
         raise UsageError("affdsl report: needs MODULE:KERNEL, as in examples.gemm:gemm")
     word = line.only_word()
     try:
-        if not is_kernel(word):
-            raise UsageError(f"{word} is no kernel: write MODULE:KERNEL, as in examples.gemm:gemm")
         kernel, sizes, seconds = kernel_of(word), dict(_sizes(line)), _seconds(line)
         path = line.given("o") or f"{kernel.name}.html"
         options = optimizing(line.given("optimize"))
@@ -80,18 +81,3 @@ def _seconds(line: CommandLine) -> float:
     if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", given, re.ASCII):
         raise UsageError(f"--seconds takes a number, got '{given}'")
     return float(given)
-
-
-def help_text() -> str:
-    """What `affdsl report --help` prints."""
-    return f"""usage: affdsl report [flags] module:kernel
-
-Writes one page, in one file that needs no network: the loops of a kernel with why they are as fast as they are, what to
-try next, and Python, affine IR, C and assembly beside each other. MODULE:KERNEL imports a Python module, as `python -m`
-does, and takes a kernel of it. It needs affdsl[report].
-
-  affdsl report examples.gemm:gemm --sizes=M=300,N=300,K=300 --run -o gemm.html
-  affdsl report examples.softmax:softmax --optimize=reassociate
-
-flags:
-{describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""

@@ -13,7 +13,7 @@ from affdsl.cli.diagnostics import diagnostics_of
 from affdsl.cli.entry import entry_of
 from affdsl.cli.execute import argument_names, compile_and_call, external_calls, interpret
 from affdsl.cli.files import complain, read_input
-from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.flags import CommandLine, Flag, UsageError
 from affdsl.cli.text import read
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.errors import AffdslError
@@ -22,22 +22,29 @@ from affdsl.ir.location import Location
 from affdsl.ir.numeric import from_bits
 from affdsl.ir.types import BF16, MemRefType, Type
 
+_FORMS = (words.__doc__ or "").partition("\n\n")[2].rstrip()
+HELP = f"""usage: affdsl run [flags] file [arguments]
+
+Calls a function of MLIR text, then prints its results and the arrays that it changed. Compiled code trusts the
+program: an index out of bounds reads or writes what is not its own. The interpreter checks each access. Sizes that
+come first and that the arrays tell, as those of a kernel's symbols, can be left out.
+
+  affdsl run kernel.mlir --entry=matmul 64x64=random:1 64x64=random:2 64x64=zeros
+  affdsl run kernel.mlir --entry=axpy 2.5 @x.npy @y.npz:y --save=out.npz
+
+arguments:
+{_FORMS}"""
 FLAGS = (
     Flag("entry", "value", "The function to call (default: the only public one)", "name"),
     Flag("interpreter", "switch", "Run it by the interpreter, which checks each access; slow"),
     Flag("compiled", "switch", "Compile it for this machine: the default, unless it calls functions without a body"),
     Flag("save", "value", "Write changed arrays and results to a NumPy file instead of printing them", "file.npz"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
-    Flag("help", "switch", "Print this, and exit"),
 )
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(line: CommandLine) -> int:
     """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
-    line = read_command_line("run", FLAGS, arguments)
-    if line.on("help"):
-        print(help_text())
-        return 0
     if not line.words:
         raise UsageError("affdsl run: needs a file of MLIR text, or - for the standard input")
     if line.on("interpreter") and line.on("compiled"):
@@ -65,24 +72,6 @@ def main(arguments: Sequence[str]) -> int:
     else:
         _save(save, outcome)
     return 0
-
-
-def help_text() -> str:
-    """What `affdsl run --help` prints."""
-    forms = (words.__doc__ or "").partition("\n\n")[2]
-    return f"""usage: affdsl run [flags] file [arguments]
-
-Calls a function of MLIR text, then prints its results and the arrays that it changed. Compiled code trusts the
-program: an index out of bounds reads or writes what is not its own. The interpreter checks each access. Sizes that
-come first and that the arrays tell, as those of a kernel's symbols, can be left out.
-
-  affdsl run kernel.mlir --entry=matmul 64x64=random:1 64x64=random:2 64x64=zeros
-  affdsl run kernel.mlir --entry=axpy 2.5 @x.npy @y.npz:y --save=out.npz
-
-arguments:
-{forms}
-flags:
-{describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
 
 
 def _call(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import PurePath
 
 from affdsl.cli.diagnostics import diagnostics_of
 from affdsl.cli.entry import entry_of
 from affdsl.cli.files import complain, read_input, write_output
-from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.flags import CommandLine, Flag, UsageError
 from affdsl.cli.returned import without_returned_arguments
 from affdsl.cli.sizes import with_sizes
 from affdsl.cli.text import Style, read, show
@@ -29,6 +28,15 @@ from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.passes.pipeline.language import nested, pass_step
 from affdsl.passes.pipeline.manager import Pipeline
 
+HELP = """usage: affdsl translate --to=c|mlir [flags] [file]
+
+Makes C of a function in MLIR text, or prints the text in the form of today's MLIR, of another one, or for xDSL. Without
+--header the C is one file that needs no other. Sizes of arrays that the function does not know become arguments,
+before the others.
+
+  affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
+  affdsl translate --to=mlir --mlir-version=16 kernel.mlir
+  affdsl translate --to=c --optimize="target=avx2 threads=4 contract" kernel.mlir -o fast.c"""
 FLAGS = (
     Flag("to", "value", "What to make of the text", choices=("c", "mlir")),
     Flag("entry", "value", "The function to translate (default: the only public one); what it calls comes with it",
@@ -42,16 +50,11 @@ FLAGS = (
          choices=tuple(map(str, KNOWN))),
     Flag("numbered", "switch", "Call values as mlir-opt does, %0 and %arg0, in MLIR"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
-    Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(line: CommandLine) -> int:
     """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
-    line = read_command_line("translate", FLAGS, arguments)
-    if line.on("help"):
-        print(help_text())
-        return 0
     target = line.given("to")
     if target is None:
         raise UsageError("affdsl translate: say what to translate to: --to=c or --to=mlir")
@@ -79,22 +82,6 @@ def main(arguments: Sequence[str]) -> int:
     for name, output in outputs.items():
         write_output(name, output)
     return 0
-
-
-def help_text() -> str:
-    """What `affdsl translate --help` prints."""
-    return f"""usage: affdsl translate --to=c|mlir [flags] [file]
-
-Makes C of a function in MLIR text, or prints the text in the form of today's MLIR, of another one, or for xDSL. Without
---header the C is one file that needs no other. Sizes of arrays that the function does not know become arguments,
-before the others.
-
-  affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
-  affdsl translate --to=mlir --mlir-version=16 kernel.mlir
-  affdsl translate --to=c --optimize="target=avx2 threads=4 contract" kernel.mlir -o fast.c
-
-flags:
-{describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
 
 
 def _optimizing(options: str | None) -> Pipeline | None:

@@ -30,6 +30,11 @@ class Applied(FrozenValue):
         return tuple([Constraint(expr, e) for expr, e in zip(exprs, self.equalities, strict=True)])
 
     @property
+    def exprs(self) -> tuple[Affine, ...]:
+        """What the trees of a map stand for."""
+        return tuple([e for e in self.means if isinstance(e, Affine)])
+
+    @property
     def operands(self) -> tuple[Value, ...]:
         """The values of all positions, dimensions first."""
         return (*self.dims, *self.symbols)

@@ -106,3 +106,8 @@ Attribute: TypeAlias = (
 )
 Attributes: TypeAlias = "tuple[tuple[str, Attribute], ...]"
 """Attributes by name, in the order of the text."""
+
+
+def without(attributes: Attributes, *names: str) -> Attributes:
+    """Attributes but those of some names."""
+    return tuple([entry for entry in attributes if entry[0] not in names])

@@ -16,7 +16,7 @@ from affdsl.ir.dialects.func import Call, Func, Module, Return
 from affdsl.ir.dialects.memref import GetGlobal, Global
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
+from affdsl.ir.traverse import clone, like, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.lang import result_names as result_names_of
 from affdsl.lang.annotated import meant
@@ -100,7 +100,7 @@ def trace(
         warn_of_draws(source, function)
     sizes = sizes_of(name, parameters, location)
     inputs = [*sizes, *(_input(p, location) for p in parameters)]
-    own: dict[Value, Term] = {v: Value(v.type, v.hint, v.location) for v in inputs if isinstance(v, SymbolValue)}
+    own: dict[Value, Term] = {v: like(v) for v in inputs if isinstance(v, SymbolValue)}
     builder = Builder(name, location, inputs, types)
     builder.means_itself = means_itself(function.__code__, name, function.__qualname__)
     with building(builder):

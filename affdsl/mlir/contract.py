@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NoReturn, cast
 
-from affdsl.ir.attributes import Attributes, MapAttr, OpaqueAttr, UnitAttr
+from affdsl.ir.attributes import Attributes, MapAttr, OpaqueAttr, UnitAttr, without
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import func
 from affdsl.ir.dialects.opaque import may_end
@@ -41,7 +41,7 @@ def function(
         frozenset(n for n, (_, a) in enumerate(results) if ("affdsl.unsigned", UnitAttr()) in a),
         private, external,
         tuple(given) if any(given) else (), tuple(returned) if any(returned) else (),
-        location=location, attributes=tuple([entry for entry in attributes if entry[0] != "affdsl.assume"]),
+        location=location, attributes=without(attributes, "affdsl.assume"),
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _promises(op: func.Func, position: int) -> bool:
 
 
 def _without_contract(attributes: Attributes) -> Attributes:
-    return tuple([entry for entry in attributes if entry[0] not in ("affdsl.shape", "affdsl.unsigned")])
+    return without(attributes, "affdsl.shape", "affdsl.unsigned")
 
 
 def _assumes(refuse: Refuse, args: Sequence[Value], attributes: Attributes) -> tuple[Constraint, ...]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from affdsl.frozen import Frozen
-from affdsl.ir.attributes import Attribute, DenseArrayAttr
+from affdsl.ir.attributes import Attribute
 from affdsl.ir.core import Block, Op
 from affdsl.ir.opaque_types import shaped, truth_text
 from affdsl.ir.types import I1, I32, INDEX, ComplexType, MemRefType, OpaqueType, Type, VectorType, same_shape
@@ -16,6 +16,7 @@ from affdsl.mlir.attributes import AttributeReader
 from affdsl.mlir.enumerations import PROPERTIES
 from affdsl.mlir.form import Form
 from affdsl.mlir.generic import forms, row_of
+from affdsl.mlir.generic.rows import segments
 from affdsl.mlir.parser import Head, Parser, Reader
 from affdsl.mlir.pieces import Fields, Found, Piece, pieces, template
 from affdsl.mlir.printer import Printer, Writer
@@ -124,7 +125,7 @@ def read_opaque(p: Parser, head: Head, form: Form) -> Op:
     given = [name for name in compiled.attributes if name in found.fields]
     properties = [(name, compiled.attributes[name](found.fields[name])) for name in given]
     if form.segments:
-        properties.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple([str(len(group)) for group in groups]))))
+        properties.append(segments(*map(len, groups)))
     own, rest = parted(found.attributes, form.own.split())
     return opaque(p, head, [v for group in groups for v in group], results, by_name((*properties, *own)), rest)
 

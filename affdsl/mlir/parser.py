@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence, Sized
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from affdsl.frozen import FrozenValue
@@ -272,6 +272,13 @@ class Parser(AttributeReader):
         self.results(head, ())
 
     # Scopes
+
+    def same_numbers(self, head: Head, ivs: Sized, lower: Sized, upper: Sized, steps: Sized) -> None:
+        """A nest has a bound on each side and a step for each of its variables."""
+        counts = [len(ivs), len(lower), len(upper), len(steps)]
+        if len(set(counts)) > 1:
+            shown = "{}, {}, {} and {}".format(*counts)
+            self.scanner.fail(f"the numbers of variables, bounds and steps differ: {shown}", head.offset)
 
     def enter(self) -> int:
         """Begin a block or region: give the number back to `leave`."""

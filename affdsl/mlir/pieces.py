@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from affdsl.frozen import Frozen, field, replace
 from affdsl.ir.applied import Applied
-from affdsl.ir.attributes import Attribute, Attributes, OpaqueAttr, UnitAttr
+from affdsl.ir.attributes import Attribute, Attributes, OpaqueAttr, UnitAttr, without
 from affdsl.ir.core import Op
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Value
 from affdsl.ir.mixed import Mixed, mixed, unmixed
 from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type, VectorType
 from affdsl.mlir.attributes import dictionary_text
@@ -221,17 +221,12 @@ def _affine(name: str) -> Piece:
 
     def read(found: Found) -> None:
         applied = found.p.subscripts()
-        found.fields[name] = exprs(applied)
+        found.fields[name] = applied.exprs
         found.written = {**(found.written or {}), name: applied}
 
     return Piece(
         read, lambda p, op: f"[{', '.join(p.subscripts(op, name))}]", limit=lambda op: has_two_roles(op, name)
     )  # fmt: skip
-
-
-def exprs(applied: Applied) -> tuple[Affine, ...]:
-    """What a map means."""
-    return tuple([e for e in applied.means if isinstance(e, Affine)])
 
 
 def has_two_roles(op: Op, field: str) -> bool:
@@ -323,7 +318,7 @@ def _with_fields(words: list[str], fields: Fields) -> Piece:
                 found.fields[prop.name] = field_of(p, prop, given[prop.property], place)
             elif kind:
                 p.scanner.fail(f"{found.head.name} needs the attribute {prop.property}", place)
-        found.attributes = tuple([entry for entry in attributes if entry[0] not in names])
+        found.attributes = without(attributes, *names)
 
     def entry(op: Op, prop: Property, kind: str) -> Attribute | None:
         value = getattr(op, prop.name)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
 
 from affdsl.frozen import Frozen, field
-from affdsl.ir.attributes import DenseArrayAttr
+from affdsl.ir.attributes import DenseArrayAttr, without
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.dialects.opaque import UNTYPED, Opaque, OpaqueBlock, OpaqueRegion
@@ -189,6 +189,12 @@ class Printer:
         """The types of values, separated by commas."""
         return ", ".join([self.spelled(v.type) for v in values])
 
+    def colon_types(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> str:
+        """` : (inputs) -> output`, in parentheses where there are not one or it is a function."""
+        shown = self.types(outputs)
+        plain = len(outputs) == 1 and not shown.startswith("(")
+        return f" : ({self.types(inputs)}) -> {shown if plain else f'({shown})'}"
+
     def result_types(self, values: Sequence[Value]) -> str:
         """The type of one value, those of several in parentheses, nothing for none."""
         return self.types(values) if len(values) == 1 else f"({self.types(values)})" if values else ""
@@ -200,11 +206,11 @@ class Printer:
             known = self._types[id(type)] = (type, self._spelling.spell(type))
         return known[1]
 
-    def dictionary(self, op: Op, *without: str) -> str:
+    def dictionary(self, op: Op, *but: str) -> str:
         """The attributes of an operation as ` {a = 1 : i64}`; nothing where there are none but those left out."""
         if not op.attributes:
             return ""
-        text = dictionary_text(tuple([entry for entry in op.attributes if entry[0] not in without]))
+        text = dictionary_text(without(op.attributes, *but))
         return f" {text}" if text else ""
 
     def argument_location(self, location: Location | None) -> str:
@@ -286,13 +292,10 @@ class Printer:
         if not self._spelling.properties:
             own, others = (), (*own, *others)
         properties = f" <{dictionary_text(own)}>" if own else ""
-        inputs = self.types(opaque.operands)
-        outputs = [self.type(v) for v in opaque.results]
-        plain = len(outputs) == 1 and not outputs[0].startswith("(")
-        type = f"({inputs}) -> {outputs[0] if plain else '(' + ', '.join(outputs) + ')'}"
         kind = string(self._spelling.names.get(opaque.kind, opaque.kind))
         start = f"{self.results(opaque.results)}{kind}({operands}){successors}{properties}"
-        end = f"{f' {dictionary_text(others)}' if others else ''} : {type}"
+        end = f" {dictionary_text(others)}" if others else ""
+        end += self.colon_types(opaque.operands, opaque.results)
         regions = [region for region in opaque.regions if isinstance(region, OpaqueRegion)]
         if regions:
             return self._generic_regions(op, opaque.kind, regions, start, end)

@@ -98,9 +98,9 @@ class Scanner:
         self.token = self.tokens[place]
         self.start = self._starts[place]
 
-    def peek(self, ahead: int = 1) -> str:
-        """The token after the current one, or further ahead; empty beyond the end of the text."""
-        at = self._at + ahead
+    def peek(self) -> str:
+        """The token after the current one; empty beyond the end of the text."""
+        at = self._at + 1
         return self.tokens[at] if at < len(self.tokens) else ""
 
     def accept(self, token: str) -> bool:

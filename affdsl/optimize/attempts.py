@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest
+from affdsl.optimize.nests import Nest, made_inside, used_again
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -64,3 +65,28 @@ def bring_innermost(s: Schedule, nest: Nest, *loops: affine.For) -> list[str]:
     if order != band:
         s.permute(tuple(order))
     return names
+
+
+def wavefront(s: Schedule, time: str, space: str) -> Schedule:
+    """The schedule given after the tiles of a diagonal, of two loops over tiles, run at once. Raises as steps do."""
+    return s.skew(time, space, 1).interchange(time, space).parallel(time)
+
+
+def in_memory(s: Schedule, loops: Sequence[str]) -> None:
+    """Sums that loops carry kept in memory, and what each iteration has for itself kept for all of them."""
+    where_legal(s.demote, reversed(loops))
+    counters = {row.iv: row.names[0] for row in s.loops() if row.names[0] in loops}
+    for buffer, around in made_inside(s.function, counters):
+        with suppress(IllegalTransform, ScheduleError):
+            s.merge(buffer)
+            continue
+        where_legal(partial(s.expand, buffer), [counters[iv] for iv in reversed(around)])
+    for array, iv in used_again(s, counters):
+        with suppress(IllegalTransform, ScheduleError):
+            s.copy(array, counters[iv])
+            s.expand(names_made(s)[0], counters[iv])
+
+
+def distribute(s: Schedule, loops: Sequence[str]) -> None:
+    """Take loops apart, the innermost first; the schedule given is changed."""
+    where_legal(s.distribute, reversed(loops))

@@ -121,43 +121,9 @@ class Watched(Choices):
         return super().__getattribute__(name)
 
 
-VARIATIONS: tuple[Mapping[str, int], ...] = (
-    {"product_terms": 256},
-    {"product_terms": 256, "product_rows": 256},
-    {"product_terms": 512, "product_rows": 64},
-    {"product_columns": 4096},
-    {"register_rows": 12, "register_vectors": 2},
-    {"register_rows": 6, "register_vectors": 4},
-    {"register_rows": 4, "register_vectors": 3},
-    {"lone_rows": 16},
-    {"lone_rows": 20},
-    {"block_rows": 32},
-    {"block_rows": 128},
-    {"block_columns": 32},
-    {"strip_vectors": 2},
-    {"strip_vectors": 8},
-    {"sweep_steps": 8},
-    {"sweep_steps": 32},
-    {"sweep_rows": 32},
-    {"sweep_steps": 8, "sweep_rows": 32},
-    {"sweep_planes": 16, "sweep_rows": 32},
-    {"sums": 4},
-    {"sums": 16},
-    {"sum_vectors": 8},
-    {"shared_rows": 2},
-    {"shared_rows": 8},
-    {"outer_vectors": 1},
-    {"outer_vectors": 2},
-    {"outer_vectors": 8},
-    {"searched": 128},
-    {"searched": 2048},
-    {"band_rows": 16},
-    {"band_rows": 64},
-    {"jammed_steps": 2},
-    {"jammed_steps": 8},
-    {"recurrences": 4},
-    {"recurrences": 16},
-)  # fmt: skip
+VARIATIONS: tuple[Mapping[str, int], ...] = tuple(
+    {name: number} for name in NUMBERS if (usual := getattr(USUAL, name)) for number in (usual // 2, 2 * usual)
+)
 """What may be better than the usual numbers."""
 OF_RECIPE = {"sweeps": "sweep_steps", "products": "product_terms", "outer": "outer_vectors"}
 """A number that a recipe asks for when all else about a nest is right."""

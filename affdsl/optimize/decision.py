@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import affdsl
 from affdsl.codegen.cache import default_cache
-from affdsl.codegen.caller import TakeOver
+from affdsl.codegen.caller import Turned
 from affdsl.codegen.native import native_target
 from affdsl.explained import Hint, Note, SourceLoop
 from affdsl.frozen import Frozen
@@ -63,7 +63,7 @@ class Decided(Frozen):
     notes: tuple[Note, ...]
     warned: tuple[str, ...] = ()
 
-    def kernel(self, of: Kernel, *more: Note, turned: TakeOver | None = None) -> Kernel:
+    def kernel(self, of: Kernel, *more: Note, turned: Turned | None = None) -> Kernel:
         """The kernel that it makes of the one that it was decided for; `more` is said behind the notes, and `turned`
         takes calls as `Kernel.with_module` says."""
         return of.with_module(self.module, schedule=self.schedule, notes=(*self.notes, *more), turned=turned)

@@ -6,19 +6,24 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from copy import copy
 
-from affdsl.optimize.nests import Nest, nest_called
+from affdsl.ir.dialects import arith, scf
+from affdsl.ir.traverse import walk
+from affdsl.optimize.nests import Nest, loop_called, nest_called
 from affdsl.optimize.notes import Notes
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers import unrolling
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import superword
+from affdsl.passes.transforms.if_convert import NEUTRAL
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 """A recipe for a nest: the schedule after it, and what it did. Raises UnfitError where it does not fit."""
 ONE_BY_ONE = "one iteration after the other"
+MOST_CHOSEN = 8
+"""Conditions that hold more operations in the mean stay: to compute all of these takes as long as a branch."""
 
 
 def first_that_fits(
@@ -53,4 +58,20 @@ def first_that_fits(
     with suppress(UnfitError):
         s, several = unrolling.take(s, nest)
         said, fits = f"{ONE_BY_ONE}, {several}", True
+    if _adds_under_conditions(s, name):
+        without = copy(s)
+        with suppress(IllegalTransform, ScheduleError):
+            without.if_convert(name)
+            s, said, fits = without, f"{said or ONE_BY_ONE}; what conditions add is chosen, without branches", True
     return s, [nest.note(said, why)], fits
+
+
+def _adds_under_conditions(s: Schedule, name: str) -> bool:
+    """Whether a loop adds floats to what it carries under conditions, which decide little else."""
+    loop = loop_called(s, name)
+    if loop is None:
+        return False
+    branches = [op for op in loop.body if isinstance(op, scf.If)]
+    inside = [op for branch in branches for op in walk(branch)]
+    adds = any(isinstance(op, arith.Binary) and op.kind in NEUTRAL and op.left in loop.carried for op in inside)
+    return adds and len(inside) <= MOST_CHOSEN * len(branches)

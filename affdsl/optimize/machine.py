@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from affdsl.codegen.roofline import Roofline
+from affdsl.codegen.roofline import Roofline, shared
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import FrozenValue
 
+LARGE = 2 << 20
+"""From this size on a second cache answers later than a small one does, and the last cache behind it much later."""
 USUAL_CACHES = (32 << 10, 1 << 20, 32 << 20)
 """Bytes of the caches of a machine that nobody asked: the nearest, the second and the last one."""
 LINE = 64
@@ -27,9 +29,6 @@ MASKED_STORE = 16.0
 """Cycles of a store under a mask, where not every instruction takes one: measured on Zen 3."""
 USUAL_WIDTH = 256
 """Bits of the registers of vectors for which all figures are."""
-WIDE, PARTS = 2.0, 4.0
-"""`wide` and `parts` for registers of 512 bits: two units are left for these, and `vdivpd` takes 16 cycles where
-`vdivsd` takes 4 (Ice Lake, Golden Cove; uops.info)."""
 
 
 class Level(FrozenValue):
@@ -110,20 +109,33 @@ class Machine(FrozenValue):
     pages: int = 64
     lookup: float = 2.5
     window: float = 200.0
-    miss: float = 15.0
+    miss: float = 20.0
     wake: float = 6000.0
+
+
+def has_large_cache(target: Target) -> bool:
+    """Whether the second cache of a machine is large, as far as that is known."""
+    return len(target.caches) > 1 and target.caches[1] >= LARGE
 
 
 def usual(target: Target) -> Machine:
     """A machine as they usually are, with the caches of a target: what is chosen for it is chosen on all machines."""
-    sizes = target.caches or USUAL_CACHES
+    sizes = shared(target.caches) or USUAL_CACHES
     rates = (0.0, *USUAL_RATES[:-1])
     levels = [Level(f"L{k}", size, rate) for k, (size, rate) in enumerate(zip(sizes, rates, strict=False), 1)]
     levels.append(Level("memory", None, USUAL_RATES[-1]))
     masked = 1.0 if target.has_masks else MASKED_STORE
-    if target.width <= USUAL_WIDTH:
-        return Machine(target, (*levels,), masked_store=masked)
-    return Machine(target, (*levels,), masked_store=masked, wide=WIDE, parts=PARTS)
+    found = Machine(target, (*levels,), masked_store=masked)
+    return _wider(found) if target.width > USUAL_WIDTH else found
+
+
+def _wider(machine: Machine) -> Machine:
+    """What differs with registers of 512 bits, on the cores that have them.
+
+    Two units are left for these, and quotients and roots of one take 2.5 to 4.3 times as long as of a number. The cores
+    are wider, and add to a sum every 2 cycles (measured on a successor of Golden Cove; uops.info).
+    """
+    return replace(machine, wide=2.0, parts=3.0, issue=6.0, window=500.0, sum=2.0)
 
 
 def measured(target: Target, roof: Roofline) -> Machine:

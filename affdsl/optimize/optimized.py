@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affdsl.codegen.caller import TakeOver
+from affdsl.codegen.caller import Turned
 from affdsl.codegen.targets.target import Target
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.explained import Note
@@ -92,7 +92,7 @@ def in_both_orders(kernel: Kernel, options: Options) -> Kernel:
     return decided.kernel(kernel) if other is None else decided.kernel(kernel, IN_FORTRAN_ORDER, turned=other)
 
 
-def _on_transposes(kernel: Kernel, options: Options) -> TakeOver | None:
+def _on_transposes(kernel: Kernel, options: Options) -> Turned | None:
     """What answers calls by a kernel that takes the transposes of strided arrays; None where there are no such arrays.
 
     It is made at the first of these calls.
@@ -102,9 +102,9 @@ def _on_transposes(kernel: Kernel, options: Options) -> TakeOver | None:
     if program is None or not isinstance(function, FunctionType):
         return None
     parameters = kernel.program.parameters
-    made: list[Callable[..., object]] = []
+    made: list[Kernel] = []
 
-    def take(arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
+    def take(arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object, object]:
         if not made:
             what = f"ordering the loops of {kernel.name} for arrays in Fortran order"
             with progress(what), warnings.catch_warnings():
@@ -113,6 +113,7 @@ def _on_transposes(kernel: Kernel, options: Options) -> TakeOver | None:
                 made.append(decide(on_transposes, options).kernel(on_transposes))
         given = {**dict(zip([p.name for p in parameters], arguments, strict=False)), **keywords}
         arrays = {p.name: np.transpose(np.asarray(given[p.name])) for p in parameters if is_turned(p)}
-        return (made[0](**{**given, **arrays}),)
+        call: Callable[..., object] = made[0]
+        return call(**{**given, **arrays}), made[0].taken()
 
     return take

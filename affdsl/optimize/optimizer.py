@@ -23,6 +23,7 @@ from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
+from affdsl.optimize.memory import prefetching
 from affdsl.optimize.nests import names_in, nests_in, roots_of
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
@@ -32,7 +33,6 @@ from affdsl.optimize.search import WORTH, Candidate, first_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.optimize.threads import long_sums, sharing
 from affdsl.optimize.unfit import RecipeWarning, UnfitError, in_one_line
-from affdsl.optimize.vector import inner_loops
 from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.parallelism import first_in_the_way
@@ -114,7 +114,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     if options.threads > 1 and not joined.is_shared:
         notes += _in_parallel(s, kept | left.combining)
     for row in _outermost(s):
-        if row.names[0] not in kept and row.location not in left.stencils:
+        if row.names[0] not in kept:
             s = rounding.as_allowed(s, row.names[0], options)
     return s, with_hints(told(notes, source), written, s, kept | left.straight, source, options)
 
@@ -155,19 +155,15 @@ class _Left(Frozen):
         Those of which compilers make straight code.
     combining
         Those that put together what threads have summed up.
-    stencils
-        The places of sweeps that are tiled in time.
     """
 
     straight: frozenset[str]
     combining: frozenset[str]
-    stencils: frozenset[Location | None]
 
 
 def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Schedule, Notes, _Left]:
     """The schedule after the recipes for each outermost loop that is not finished."""
     notes, straight, combining = list[Note](), set[str](), set[str]()
-    stencils = set[Location | None]()
     for row in _outermost(s):
         root = row.names[0]
         if root in joined.finished:
@@ -183,21 +179,20 @@ def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Sc
                 notes, combining = notes + said, combining | {*shared.rest}
                 continue
         is_small = root == joined.small
-        s, name, said = _one(s, root, _for_small(options) if is_small else options)
+        s, said = _one(s, root, _for_small(options) if is_small else options)
         notes += for_smaller(said) if is_small else said
-        stencils |= {row.location} if name == "sweeps" and not inner_loops.has_long_vectors(options) else set()
-    return s, notes, _Left(frozenset(straight), frozenset(combining), frozenset(stencils))
+    return s, notes, _Left(frozenset(straight), frozenset(combining))
 
 
 def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for what threads share of a long loop, and for its version for small sizes."""
-    s, _, said = _one(shared.schedule, shared.root, options)
+    s, said = _one(shared.schedule, shared.root, options)
     done = "; ".join(dict.fromkeys([shared.note.done, *(note.done for note in said if note.done)]))
     notes = only_for(shared.condition, [replace(shared.note, done=done)], "have one thread")
     for name in shared.rest:
-        s, *_ = _one(s, name, replace(options, threads=1))
+        s, _ = _one(s, name, replace(options, threads=1))
     if shared.small:
-        s, _, others = _one(s, shared.small, replace(options, threads=1))
+        s, others = _one(s, shared.small, replace(options, threads=1))
         notes += for_smaller(others)
     return s, notes
 
@@ -219,17 +214,17 @@ def _for_small(options: Options) -> Options:
     return replace(options, threads=1, choices=choices)
 
 
-def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes]:
-    """The schedule after the first recipe that fits an outermost loop, which it is, and what is said of it."""
+def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after the first recipe that fits an outermost loop, and what is said of it."""
     inside = nests_in(s, root)
     depth = max((len(nest.around) + len(nest.band) for nest in inside), default=0)
     if depth > MOST_LOOPS:
         why = f"recipes are for at most {MOST_LOOPS} loops inside each other, not for {depth}"
-        return s, "", [of(s, root, why=why)]
+        return s, [of(s, root, why=why)]
     ends = (each for nest in inside for loop in nest.loops for each in (loop.lower, loop.upper))
     bounds = max(map(len, ends), default=0)
     if bounds > MOST_BOUNDS:
-        return s, "", [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
+        return s, [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
     best, slower = first_that_pays(_candidates(s, root, options, left_out))
     if options.reassociate and (best is None or _reassociates(best) or best.is_doubtful):
@@ -238,11 +233,13 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes
             best = strict
     if best is not None:
         first, *others = best.notes
-        return best.schedule, best.name, [*left_out, replace(first, gain=best.gain), *others]
+        made = prefetching.take(best.schedule, options)
+        asked = "; lines are asked for ahead" if len(made.steps) > len(best.schedule.steps) else ""
+        return made, [*left_out, replace(first, done=f"{first.done}{asked}", gain=best.gain), *others]
     if slower:
         found = of(s, names_in(s, root), why="by the model, all else that was tried is slower")
         left_out += [replace(found, more=tuple(f"{each}: {_in_short(each)}" for each in slower))]
-    return s, "", [*left_out, *_as_written(s, root)]
+    return s, [*left_out, *_as_written(s, root)]
 
 
 def _candidates(s: Schedule, root: str, options: Options, left_out: Notes) -> Iterator[Candidate]:

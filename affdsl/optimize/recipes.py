@@ -20,33 +20,30 @@ from dataclasses import replace
 from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
 from affdsl.optimize import versions
-from affdsl.optimize.footprint import larger_than
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
 from affdsl.optimize.innermost import OfNest, first_that_fits
-from affdsl.optimize.nests import names_in, nest_called, nests, nests_in, now_called, roots_of, unfit_where_refused
+from affdsl.optimize.nests import names_in, nests, nests_in, now_called, roots_of, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
     blocked_sums,
+    fronts,
     index_sets,
     pivots,
-    polyhedral,
     sums_in_memory,
     time_tiles,
     transposes,
     whole_rows,
 )
-from affdsl.optimize.registers import full_unrolling, jamming, products_in_loops
-from affdsl.optimize.size import is_long
+from affdsl.optimize.registers import full_unrolling, products_in_loops
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import (
     alternating_sums,
     inner_loops,
-    kept_elements,
-    located,
+    looking,
     outer_loops,
     recurrences,
-    searches,
 )
 from affdsl.optimize.versions import OfLoop, unless_small
 from affdsl.schedule.loops import ScheduleError
@@ -101,7 +98,7 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     s = time_tiles.along_rows(s, root, options)
     with unfit_where_refused():  # a loop that is parallel already has no other versions
         small = time_tiles.small_enough(s, root, options.target)
-        sizes = None if small is None else larger_than(s, root, small)
+        sizes = None if small is None else versions.larger_than(s, root, small)
         both = s if sizes is None else copy(s).specialize(root, sizes)
         made = time_tiles.take(both, root, options)
     is_shared = any(each.is_parallel for each in made.loops())
@@ -163,7 +160,7 @@ def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Sched
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
-    before, s, done = s, copy(s), set[str]()
+    before, s = s, copy(s)
     with suppress(UnfitError):
         s = sums_in_memory.take(s, root, options)
     with suppress(UnfitError):
@@ -173,34 +170,18 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     with suppress(UnfitError):
         s, split, parts = index_sets.take(s, root, options)
     s = _rectangular(s, parts)
-    for nest in nests_in(s, *parts) if not options.reassociate else ():
-        if inner_loops.is_mixed(nest):
-            older = {each for row in s.loops() for each in row.names} - {nest.name(nest.innermost)}
-            with suppress(UnfitError):
-                made, in_turns = alternating_sums.take(s, nest, options)
-                if not is_long(made, s):
-                    s, notes = made, [*notes, nest.note(in_turns)]
-                    done.update(each for row in s.loops() for each in row.names if each not in older)
-                    continue
-            with suppress(IllegalTransform, ScheduleError):
-                s.distribute(nest.name(nest.innermost))
+    mixed = [nest for nest in nests_in(s, *parts) if inner_loops.is_mixed(nest)] if not options.reassociate else []
+    if len(mixed) > 1:  # sums of one of them run several iterations of the loop around at once, with all that it holds
+        where_legal(s.distribute, [nest.name(nest.innermost) for nest in mixed])
     waiting = nests_in(s, *parts)
     known = {nest.name(nest.innermost) for nest in nests(s)}
     none_fits = not notes
     for nest in waiting:
-        name = now_called(s, nest, known)
-        if name in done:
-            continue
-        s, said, covered = _recurrences(s, name, options)
-        if said:
-            notes, none_fits = [*notes, *said], False
-            done.update(covered)
-            continue
-        s, said, fits = first_that_fits(s, name, FOR_NESTS.values(), options)
+        s, said, fits = first_that_fits(s, now_called(s, nest, known), FOR_NESTS.values(), options)
         notes, none_fits = [*notes, *said], none_fits and not fits
     if none_fits and any(nest.name(nest.band[0]) != root for nest in waiting):
         try:
-            made, ordered = polyhedral.take_loop(s, root, options)
+            made, ordered = fronts.take_loop(s, root, options)
             s, notes = made, [of(s, root, ordered)]
         except UnfitError as why:
             notes += [of(s, root, why=str(why))] * bool(str(why))
@@ -232,22 +213,6 @@ def _without_ends(split: Note, notes: Notes) -> Notes:
     return [replace(split, done=f"{split.done}{ends}"), *long]
 
 
-def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
-    """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
-    nest = nest_called(s, name)
-    if nest is None or nest.has_vectors or not jamming.may_be_jammed(s, nest, options):
-        return s, [], ()
-    with suppress(UnfitError):
-        made, said = recurrences.take(s, nest, options)
-        return made, [nest.note(said)], ()
-    try:
-        made, loop = jamming.take_rows(s, nest, options)
-    except UnfitError:
-        return s, [], ()
-    said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
-    return made, [nest.note(said)], names_in(made, loop)
-
-
 FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "through": _row_strips}
 """The recipes for all nests, by the names of `choices.RECIPES`."""
 
@@ -272,16 +237,16 @@ IN_WORDS: Mapping[str, str] = {
 """What those for an outermost loop are about."""
 
 FOR_NESTS: Mapping[str, OfNest] = {
-    "a search on vectors": searches.take,
+    "a search on vectors": looking.take_search,
     "carried recurrences in lanes": recurrences.take_carried,
     "sums in blocks, of far terms": blocked_sums.take_early,
-    "elements that are kept": kept_elements.take,
-    "what one strip has": located.take,
+    "elements that are kept": looking.take_kept,
+    "what one strip has": looking.take_place,
+    "a row and sums, in turns or apart": alternating_sums.take_or_apart,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,
-    "time steps side by side": jamming.take_time_steps,
     "a transposed copy in blocks": transposes.take,
-    "the order that isl finds": polyhedral.take,
+    "iterations side by side, or statements apart": fronts.take,
 }
 """Those for a nest, where a loop has no better recipe."""

@@ -1,6 +1,6 @@
 """Times the most promising choices on arrays made for that, and keeps the fastest: `Kernel.optimize(tune=True)`.
 
-What was found is kept in the cache of compiled kernels: numbers as JSON, checked when they are read.
+What was found is kept in the cache of compiled kernels: numbers as JSON.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
 from time import monotonic
+from typing import Any
 
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.jit import is_checked
@@ -27,8 +28,6 @@ from affdsl.optimize import decision
 from affdsl.optimize import trial as timing
 from affdsl.optimize.choices import (
     AS_IT_WAS,
-    NUMBERS,
-    RECIPES,
     USUAL,
     Choices,
     Watched,
@@ -49,8 +48,6 @@ MOST = 8
 """How many candidates are timed at most."""
 KIND = "tuned"
 """The end of the names of files."""
-LARGEST = 1 << 20
-"""A number that recipes choose is not larger."""
 BUDGET = 60.0
 """So many seconds tuning takes, about: it begins with no candidate after two thirds of them, and no round after all."""
 CLEARLY = 1.02
@@ -348,43 +345,14 @@ def _plain(choices: Choices) -> dict[str, object]:
 
 
 def _outcome(content: bytes) -> Outcome | None:
-    """The outcome that a file holds; None if it holds none."""
-    try:
-        match json.loads(content):
-            case {"sizes": dict(sizes), "times": [*times], "refused": [*refused]}:
-                return Outcome(
-                    {_text(name): _number(n, 1 << 62) for name, n in sizes.items()},
-                    {_choices(choices): _seconds(time) for choices, time in times},
-                    {_choices(choices): _text(why) for choices, why in refused},
-                )
-    except (ValueError, TypeError):
-        return None
+    """The outcome that a file holds; None if it holds none, or choices that there are no more."""
+    with suppress(ValueError, TypeError, LookupError):
+        kept = json.loads(content)
+        times, refused = ({_choices(plain): of for plain, of in kept[key]} for key in ("times", "refused"))
+        return Outcome(kept["sizes"], times, refused)
     return None
 
 
-def _choices(plain: object) -> Choices:
-    """Raises ValueError for what are no choices."""
-    if not isinstance(plain, dict):
-        raise ValueError
-    left_out = plain.pop("left_out", [])
-    if not isinstance(left_out, list) or not set(RECIPES).issuperset(left_out) or not set(NUMBERS).issuperset(plain):
-        raise ValueError
-    return Choices(tuple(left_out), **{name: _number(n, LARGEST) for name, n in plain.items()})
-
-
-def _number(found: object, most: int) -> int:
-    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= most:
-        raise ValueError
-    return found
-
-
-def _seconds(found: object) -> float:
-    if not isinstance(found, float) or not 0 < found < float("inf"):
-        raise ValueError
-    return found
-
-
-def _text(found: object) -> str:
-    if not isinstance(found, str):
-        raise ValueError
-    return found
+def _choices(plain: dict[str, Any]) -> Choices:
+    """The choices of plain data. Raises TypeError for a number that recipes do not choose."""
+    return Choices(**{**plain, "left_out": tuple(plain.get("left_out", ()))})

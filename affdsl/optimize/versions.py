@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import copy
+from math import prod
 
 from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
-from affdsl.optimize.nests import lanes_of, names_in, nests_in, unfit_where_refused
+from affdsl.optimize.nests import lanes_of, loop_called, names_in, nests_in, unfit_where_refused
 from affdsl.optimize.notes import Notes, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import Schedule
 
 OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
 """A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
+MOST = 2**16
+"""Lines are not longer where all arrays of a loop fit into a cache."""
 
 
 def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | None:
@@ -28,43 +35,70 @@ def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | No
 
     None if no size of an array says so.
     """
-    sizes = _sizes(s, loops)
-    if not sizes:
-        return None
-    large = sum(sizes[1:], sizes[0]) >= least * len(sizes)
-    assert isinstance(large, Condition)
-    return large
+    sizes = sizes_of(s, loops)
+    return at_least(sum(sizes[1:], sizes[0]), least * len(sizes)) if sizes else None
 
 
-def times_as_often(s: Schedule, loop: str, other: str, times: int) -> Condition | None:
-    """That the size which says how often a loop runs is so many times that of another loop, at least.
+def times_as_long(s: Schedule, loop: str, sizes: Sequence[Index], times: int) -> Condition | None:
+    """That the size which says how often a loop runs is so many times another one, at least.
 
         for i < M: for j < N: S(i, j)   ->   N >= times * M
 
-    None if not one size of an array says so of each, or the same one of both.
+    None if not one size of an array says so, or the same one, or if the `sizes` are not one.
     """
-    one, two = _sizes(s, (loop,)), _sizes(s, (other,))
-    if len(one) != 1 or len(two) != 1 or str(one[0]) == str(two[0]):
+    own = sizes_of(s, (loop,))
+    if len(own) != 1 or len(sizes) != 1 or str(own[0]) == str(sizes[0]):
         return None
-    often = one[0] >= two[0] * times
-    assert isinstance(often, Condition)
-    return often
+    return at_least(own[0], sizes[0] * times)
 
 
-def times_as_long(s: Schedule, loop: str, size: str, times: int) -> Condition | None:
-    """That the size which says how often a loop runs is so many times another size, at least.
+def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
+    """That sizes, and loops around, are such that a loop runs more often than `count` times.
 
-    None if not one size of an array says so, or the same one.
+    None if its bounds are other than sums of them and numbers, or if nothing is asked.
     """
-    sizes = _sizes(s, (loop,))
-    if len(sizes) != 1 or str(sizes[0]) == size or not size.isidentifier():
+    loop = loop_called(s, root)
+    if loop is None or len(loop.lower) != 1 or len(loop.upper) != 1 or loop.step != 1:
         return None
-    long = sizes[0] >= symbols(size) * times
-    assert isinstance(long, Condition)
-    return long
+    known = {v: v.hint for v in s.function.args} | {row.iv: row.names[0] for row in s.loops()}
+    trips = in_names(loop.upper[0] - loop.lower[0], known)
+    return None if trips is None or trips.expr.is_constant else at_least(trips, count + 1)
 
 
-def _sizes(s: Schedule, loops: Container[str]) -> list[Index]:
+def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:
+    """That the sizes are so large that the arrays of a loop, with all sizes alike, take more bytes than a cache has.
+
+    None if it is not known how large they are. Raises UnfitError if they always fit.
+    """
+    shapes = dict(zip(s.function.args, s.function.shapes, strict=False))
+    arrays: dict[Value, tuple[Sequence[Affine], int]] = {}
+    for buffer in (access.buffer for nest in nests_in(s, root) for access in nest.accesses):
+        shape, bytes = shapes.get(buffer.root) or _known(buffer), width_of(buffer.type.element)
+        if shape is None or bytes is None:
+            return None
+        arrays[buffer.root] = shape, bytes
+
+    def taken(n: int) -> int:
+        return sum(prod(e.evaluate(dict.fromkeys(e.values(), n)) for e in dims) * of for dims, of in arrays.values())
+
+    rank = max((len(shape) for shape, _ in arrays.values()), default=0)
+    names = sorted({v.hint for shape, _ in arrays.values() if len(shape) == rank for e in shape for v in e.values()})
+    if not names and taken(0) <= cache:
+        raise UnfitError("its arrays fit into the second cache")
+    if not names or not all(map(str.isidentifier, names)):  # MLIR calls a size what a schedule cannot
+        return None
+    least = next((n for n in range(1, MOST) if taken(n) > cache), MOST)
+    return Condition(tuple(c for name in names for c in at_least(symbols(name), least).constraints))
+
+
+def _known(buffer: Buffer) -> Sequence[Affine] | None:
+    """The shape of an array whose type says it."""
+    if not isinstance(buffer.type, MemRefType) or None in buffer.type.shape:
+        return None
+    return [Affine.of(size) for size in buffer.type.shape if size is not None]
+
+
+def sizes_of(s: Schedule, loops: Container[str]) -> list[Index]:
     """The sizes of arrays that say how often some loops run; none where a schedule has no name for one."""
     inside = {row.iv for row in s.loops() if row.names[0] in loops}
     shapes = {v for shape in s.function.shapes or () for dim in shape or () for v in dim.values()}
@@ -73,20 +107,21 @@ def _sizes(s: Schedule, loops: Container[str]) -> list[Index]:
     values = dict.fromkeys(v for bound in bounds for v in bound.values() if v in shapes)
     if not all(v.hint.isidentifier() for v in values):  # MLIR calls a size what a schedule cannot
         return []
-    sizes: list[Index] = []
-    for v in values:
-        size = symbols(v.hint)
-        assert isinstance(size, Index), "one name is one symbol"
-        sizes.append(size)
-    return sizes
+    return [symbols(v.hint) for v in values]
 
 
-def lanes_in(s: Schedule, root: str, options: Options) -> int:
-    """How many lanes the vectors have that loops of a nest can be on. Raises UnfitError where there are none."""
-    found = [lanes_of(nest, options) for nest in nests_in(s, root)]
-    if not found:
-        raise UnfitError("nothing in it touches memory")
-    return max(found)
+def in_names(expr: Affine, known: Mapping[Value, str]) -> Index | None:
+    """An expression over the names of sizes and of loops; None where it has another value."""
+    if not all(known.get(v, "").isidentifier() for v in expr.values()):
+        return None
+    return Index(expr.substitute({v: symbols(known[v]).expr for v in expr.values()}))
+
+
+def at_least(size: Index, least: Index | int) -> Condition:
+    """That a size is at least so large."""
+    found = size >= least
+    assert isinstance(found, Condition)
+    return found
 
 
 def in_other(s: Schedule, loop: str, condition: Condition | None) -> list[str]:
@@ -160,10 +195,9 @@ def unless_small(recipe: OfLoop) -> OfLoop:
 def _keep_for_small(s: Schedule, root: str, options: Options) -> None:
     """Give a nest of loops a copy for small sizes; the schedule given is changed.
 
-    Raises UnfitError for a loop alone, and where no size says how large it is.
+    Raises UnfitError for a loop alone, and where no size says how large it is, or nothing in it touches memory.
     """
-    loops = names_in(s, root)
-    if len(loops) == 1:
-        raise UnfitError(f"{root} holds no other loop")
-    large = on_average(s, loops, LEAST_VECTORS * lanes_in(s, root, options))
-    in_other(s, root, large)
+    loops, lanes = names_in(s, root), [lanes_of(nest, options) for nest in nests_in(s, root)]
+    if len(loops) == 1 or not lanes:
+        raise UnfitError
+    in_other(s, root, on_average(s, loops, LEAST_VECTORS * max(lanes)))

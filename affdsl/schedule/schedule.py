@@ -371,6 +371,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Do once before a loop what is the same in each of its iterations."""
         return self._take("hoist", loop)
 
+    def if_convert(self, loop: str) -> Self:
+        """Compute both sides of the conditions in a loop and choose, without a branch.
+
+        What is added to a sum under a condition is added in any case then, or -0.0, which changes no float. It pays
+        where data decides at random: processors guess where branches go.
+        """
+        return self._take("if_convert", loop)
+
     def scalar_replace(self, loop: str) -> Self:
         """Keep in values, not in memory, what one iteration of a loop leaves for the next ones.
 
@@ -472,13 +480,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Let the DMAs that bring data into a loop, as `copy` with `dma` makes them, start one iteration early."""
         return self._take("pipeline", loop)
 
-    def prefetch(self, array: str, loop: str, of: str) -> Self:
+    def prefetch(self, array: str, loop: str, of: str, *, distance: int | None = None) -> Self:
         """Ask in each iteration of a loop for the lines of an array that loop `of` touches in the same place.
 
         So that loop need not wait for them. It pays where arrays are larger than the caches, the first loop computes or
-        reads what the caches hold, and loops are over vectors already: there is one prefetch for each line.
+        reads what the caches hold, and loops are over vectors already: there is one prefetch for each line. With
+        `distance`, it is for what is touched so many iterations later; a loop then may ask for what it touches itself.
         """
-        return self._take("prefetch", array, loop, of)
+        return self._take("prefetch", array, loop, of, distance=distance)
 
     def load_ahead(self, array: str, loop: str) -> Self:
         """Load in each iteration of a loop what the next one reads of an array; the last one runs behind the loop.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine
@@ -105,6 +107,31 @@ def read(place: Place, call: VerbCall) -> Step:
     return step
 
 
+Kind = Callable[[Place, Any], Any]
+"""What one argument of a step is at a place."""
+
+
+def _of(primitive: str, *kinds: Kind) -> Reader:
+    """A step whose arguments are of some kinds, one after the other, and which is given options as they are."""
+
+    def read(at: Place, *given: object, **options: Argument) -> Step:
+        found = tuple(kind(at, each) for kind, each in zip(kinds, given, strict=True))
+        return Step(primitive, found, tuple(options.items()))
+
+    return read
+
+
+def _number(what: str, least: int | None = None) -> Kind:
+    return lambda at, given: at.number(given, what, least)
+
+
+_loop, _loops, _array = Place.loop, Place.loops, Place.array
+_data: Kind = partial(Place.loop, data=True)
+"""A loop, whose bounds may come from data."""
+_any: Kind = partial(Place.loop, any=True)
+"""A loop of any kind."""
+
+
 def _tile(at: Place, loops: object, sizes: object, **options: Argument) -> Step:
     ivs = at.loops(loops)
     given = (sizes,) * len(ivs) if isinstance(sizes, int | str | Index) else sizes
@@ -167,32 +194,10 @@ def _parallel(at: Place, loop: object, *, reassociate: bool, copies: object = 0)
     return Step("parallelize", (iv,), (("reassociate", reassociate), *options))
 
 
-def _of_loop(primitive: str, *, data: bool = False, any: bool = False) -> Reader:
-    """A step that is given one loop, whose bounds may come from data, or which is `any`, and options as they are."""
-    return lambda at, loop, **options: Step(primitive, (at.loop(loop, data=data, any=any),), tuple(options.items()))
-
-
-def _of_pair(primitive: str, *, data: bool = False) -> Reader:
-    """A step that is given two loops, and options as they are."""
-
-    def read(at: Place, outer: object, inner: object, **options: Argument) -> Step:
-        return Step(primitive, (at.loop(outer, data=data), at.loop(inner, data=data)), tuple(options.items()))
-
-    return read
-
-
-def _of_loops(primitive: str) -> Reader:
-    """A step that is given several loops, and options as they are."""
-    return lambda at, loops, **options: Step(primitive, (at.loops(loops),), tuple(options.items()))
-
-
-def _of_array(primitive: str) -> Reader:
-    """A step that is given an array and a loop."""
-    return lambda at, array, loop: Step(primitive, (at.array(array), at.loop(loop)))
-
-
-def _prefetch(at: Place, array: object, loop: object, of: object) -> Step:
-    return Step("prefetch", (at.array(array), at.loop(loop), at.loop(of)))
+def _prefetch(at: Place, array: object, loop: object, of: object, *, distance: object = None) -> Step:
+    made = (at.array(array), at.loop(loop), at.loop(of))
+    later = (("distance", at.number(distance, "how many iterations", 1)),) if distance is not None else ()
+    return Step("prefetch", made, later)
 
 
 def _align(at: Place, array: object, loop: object, lanes: object, *, least: object = None) -> Step:
@@ -202,21 +207,9 @@ def _align(at: Place, array: object, loop: object, lanes: object, *, least: obje
     )
 
 
-def _displace(at: Place, array: object, other: object) -> Step:
-    return Step("displace", (at.array(array), at.array(other)))
-
-
-def _stream(at: Place, array: object, loop: object, least: object) -> Step:
-    return Step("stream", (at.array(array), at.loop(loop), at.number(least, "how many bytes the array has", 0)))
-
-
 def _splice(at: Place, loop: object, *, more_loads: object = 0, **options: Argument) -> Step:
     more = at.number(more_loads, "how many more vectors are loaded", 0)
     return Step("splice", (at.loop(loop),), tuple((options | {"more_loads": more} if more else options).items()))
-
-
-def _fold(at: Place, array: object, dim: object, size: object) -> Step:
-    return Step("fold", (at.array(array), at.number(dim, "a dimension", 0), at.number(size, "a size", 1)))
 
 
 def _pad(at: Place, array: object, dim: object, factor: object, offset: object = 0) -> Step:
@@ -224,18 +217,9 @@ def _pad(at: Place, array: object, dim: object, factor: object, offset: object =
     return Step("pad", (at.array(array), *numbers))
 
 
-def _with_number(primitive: str, what: str, least: int | None = None, *, data: bool = False) -> Reader:
-    """A step that is given one loop and a number, and options as they are."""
-
-    def read(at: Place, loop: object, number: object, **options: Argument) -> Step:
-        return Step(primitive, (at.loop(loop, data=data), at.number(number, what, least)), tuple(options.items()))
-
-    return read
-
-
 def _vectorize(at: Place, loop: object, width: object, **options: Argument) -> Step:
     if isinstance(loop, str):
-        return _with_number("vectorize", "a width", 2)(at, loop, width, **options)
+        return _of("vectorize", _loop, _number("a width", 2))(at, loop, width, **options)
     ivs = at.loops(loop)
     if not isinstance(width, Sequence) or len(width) != len(ivs):
         raise problem(ScheduleError, f"cannot {at.call}: each of {len(ivs)} loops has one width, got {literal(width)}")
@@ -246,18 +230,10 @@ def _interchange(at: Place, outer: object, inner: object, *, reassociate: bool) 
     return Step("interchange", at.loops((outer, inner), data=True), (("reassociate", reassociate),))
 
 
-def _skew(at: Place, outer: object, inner: object, factor: object) -> Step:
-    return Step("skew", (at.loop(outer), at.loop(inner), at.number(factor, "a factor")))
-
-
 def _map_gpu(at: Place, outer: object, inner: object, *, blocks: object, threads: object) -> Step:
     loops = (at.loop(outer, parallel=None), *((at.loop(inner, parallel=None),) if inner != "" else ()))
     sizes = ("blocks", at.number(blocks, "the number of blocks", 1)), ("threads", at.number(threads, "of threads", 1))
     return Step("map_gpu", loops, sizes)
-
-
-def _split(at: Place, loop: object, place: object) -> Step:
-    return Step("index_set_split", (at.loop(loop), at.expr(place)))
 
 
 def _fuse(at: Place, first: object, second: object, *, shift: object, guarded: bool) -> Step:
@@ -268,51 +244,52 @@ def _fuse(at: Place, first: object, second: object, *, shift: object, guarded: b
 
 VERBS: Mapping[str, Verb] = {
     "tile": Verb(_tile, band="tile loops {}", ordered=True),
-    "strip_mine": Verb(_with_number("strip_mine", "a size", 1, data=True)),
-    "permute": Verb(_of_loops("permute"), band="bring loops into the order {}"),
+    "strip_mine": Verb(_of("strip_mine", _data, _number("a size", 1))),
+    "permute": Verb(_of("permute", _loops), band="bring loops into the order {}"),
     "interchange": Verb(_interchange, band="interchange loops {} and {}"),
-    "skew": Verb(_skew),
-    "shift": Verb(_with_number("shift", "a distance")),
-    "reverse": Verb(_of_loop("reverse")),
+    "skew": Verb(_of("skew", _loop, _loop, _number("a factor"))),
+    "shift": Verb(_of("shift", _loop, _number("a distance"))),
+    "reverse": Verb(_of("reverse", _loop)),
     "fuse": Verb(_fuse),
-    "distribute": Verb(_of_loop("distribute", data=True)),
-    "split": Verb(_split),
+    "distribute": Verb(_of("distribute", _data)),
+    "split": Verb(_of("index_set_split", _loop, Place.expr)),
     "peel": Verb(_peel),
     "unroll": Verb(_unroll),
-    "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2)),
+    "unroll_jam": Verb(_of("unroll_jam", _loop, _number("a factor", 2))),
     "vectorize": Verb(_vectorize),
-    "coalesce": Verb(_of_loops("coalesce"), band="coalesce loops {}", ordered=True),
-    "contract": Verb(_of_loop("contract", any=True)),
-    "approximate": Verb(_of_loop("approximate", any=True)),
-    "reciprocal": Verb(_of_loop("reciprocal", any=True)),
-    "extremes": Verb(_of_loop("extremes", any=True)),
-    "normalize": Verb(_of_loop("normalize")),
-    "reroll": Verb(_of_loop("reroll")),
-    "locate": Verb(_with_number("locate", "how many iterations a strip has", 2)),
-    "make_perfect": Verb(_of_pair("make_perfect")),
-    "sink": Verb(_of_loop("sink")),
+    "coalesce": Verb(_of("coalesce", _loops), band="coalesce loops {}", ordered=True),
+    "contract": Verb(_of("contract", _any)),
+    "approximate": Verb(_of("approximate", _any)),
+    "reciprocal": Verb(_of("reciprocal", _any)),
+    "extremes": Verb(_of("extremes", _any)),
+    "normalize": Verb(_of("normalize", _loop)),
+    "reroll": Verb(_of("reroll", _loop)),
+    "locate": Verb(_of("locate", _loop, _number("how many iterations a strip has", 2))),
+    "make_perfect": Verb(_of("make_perfect", _loop, _loop)),
+    "sink": Verb(_of("sink", _loop)),
     "copy": Verb(_copy),
     "pipeline": Verb(_pipeline),
     "prefetch": Verb(_prefetch),
-    "load_ahead": Verb(_of_array("load_ahead")),
+    "load_ahead": Verb(_of("load_ahead", _array, _loop)),
     "align": Verb(_align),
-    "stream": Verb(_stream),
-    "unswitch": Verb(_of_loop("unswitch")),
-    "specialize": Verb(lambda at, loop, condition: Step("specialize", (at.loop(loop), at.condition(condition)))),
-    "hoist": Verb(_of_loop("hoist", data=True)),
-    "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
+    "stream": Verb(_of("stream", _array, _loop, _number("how many bytes the array has", 0))),
+    "unswitch": Verb(_of("unswitch", _loop)),
+    "specialize": Verb(_of("specialize", _loop, Place.condition)),
+    "hoist": Verb(_of("hoist", _data)),
+    "if_convert": Verb(_of("if_convert", _loop)),
+    "scalar_replace": Verb(_of("scalar_replace", _data)),
     "splice": Verb(_splice),
-    "slp": Verb(_with_number("slp", "how many lanes a vector has", 2)),
-    "demote": Verb(_of_loop("demote", data=True)),
-    "compute_at": Verb(_of_array("compute_at")),
-    "precompute": Verb(_of_array("precompute")),
-    "privatize": Verb(_of_array("privatize")),
-    "expand": Verb(_of_array("expand")),
-    "fold": Verb(_fold),
+    "slp": Verb(_of("slp", _loop, _number("how many lanes a vector has", 2))),
+    "demote": Verb(_of("demote", _data)),
+    "compute_at": Verb(_of("compute_at", _array, _loop)),
+    "precompute": Verb(_of("precompute", _array, _loop)),
+    "privatize": Verb(_of("privatize", _array, _loop)),
+    "expand": Verb(_of("expand", _array, _loop)),
+    "fold": Verb(_of("fold", _array, _number("a dimension", 0), _number("a size", 1))),
     "pad": Verb(_pad),
-    "displace": Verb(_displace),
-    "inline": Verb(lambda at, array: Step("inline", (at.array(array),))),
-    "merge": Verb(lambda at, array: Step("merge", (at.array(array),))),
+    "displace": Verb(_of("displace", _array, _array)),
+    "inline": Verb(_of("inline", _array)),
+    "merge": Verb(_of("merge", _array)),
     "parallel": Verb(_parallel),
     "map_gpu": Verb(_map_gpu),
 }

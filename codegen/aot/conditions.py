@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from affdsl.codegen.aot.shipped import ShippedKernel
 from affdsl.codegen.jit import limited
+from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.spelling import spell_constraint
@@ -35,6 +36,17 @@ def conditions(kernel: ShippedKernel) -> Iterator[Condition]:
     for argument in arguments:
         above, below = Constraint(argument - limit - 1), Constraint(-argument - limit - 1)
         yield Condition(f"argument {argument.hint} must lie between {-limit} and {limit}", ((above,), (below,)))
+
+
+def require_decided(kernel: ShippedKernel, shipped: str) -> None:
+    """Refuse a kernel of which only affdsl, with the numbers of a call, can decide whether it may run."""
+    if kernel.bounds.needs_numbers and not kernel.program.checked:
+        first = kernel.bounds.by_numbers[0]
+        raise UnsupportedError(
+            f"{kernel.name}: whether {first.access}{place(first)} stays inside of its array, only the numbers of each "
+            f"call decide, and a {shipped} has no affdsl that could: make the kernel with boundscheck=True, or declare "
+            "the array with dimensions of its own"
+        )
 
 
 def place(finding: Finding) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable, Iterator, Sequence
 
-from affdsl.codegen.aot.conditions import conditions, place
+from affdsl.codegen.aot.conditions import conditions, require_decided
 from affdsl.codegen.aot.shipped import ShippedKernel
 from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
@@ -71,13 +71,7 @@ def contract(kernel: ShippedKernel) -> Iterator[str]:
     """
     program = kernel.program
     names = NumberNames(kernel)
-    if kernel.bounds.needs_numbers and not program.checked:
-        first = kernel.bounds.by_numbers[0]
-        raise UnsupportedError(
-            f"{kernel.name}: whether {first.access}{place(first)} stays inside of its array, only the numbers of each "
-            "call decide, and a wheel has no affdsl that could: make the kernel with boundscheck=True, or declare the "
-            "array with dimensions of its own"
-        )
+    require_decided(kernel, "wheel")
     shapes = [p.type.shape if isinstance(p.type, ArrayType) else () for p in program.parameters]
     results = [t.shape if isinstance(t, ArrayType) else () for t in program.results]
     yield "Contract("

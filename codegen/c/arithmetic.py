@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
-from affdsl.codegen.c.expressions import Code, negate
+from affdsl.codegen.c.expressions import Code, call, negate
 from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
 from affdsl.codegen.c.narrow_floats import computed_lanes
 from affdsl.codegen.c.products import rounded_apart
@@ -18,7 +18,7 @@ from affdsl.ir.dialects import arith, math, ub
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter.lanes import has_vectors
 from affdsl.ir.messages import op_name
-from affdsl.ir.types import ComplexType, IndexType, VectorType
+from affdsl.ir.types import ComplexType, FloatType, IndexType, VectorType
 
 
 def constant(c: Context, op: arith.Constant) -> None:
@@ -78,6 +78,9 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
             source, target = lane_type(op.operand), lane_type(op.result)
             return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
         case arith.Select() if is_masked(op):
+            if isinstance(op.result.type, FloatType):
+                helper = unit.helper(f"masked_{lane_type(op.result)}")
+                return call(helper, value(op.condition), value(op.if_true), value(op.if_false))
             return tables.masked(lane_type(op.result), value(op.condition), value(op.if_true))
         case arith.Select():
             of = op.result.type if isinstance(op.result.type, ComplexType) else lane_type(op.result)

@@ -151,7 +151,7 @@ def emit_jit(
         instruments.define(unit)
         rows = instruments.rows(STRICT_C)
     bodies, prototypes = functions_of(
-        found, unit, set(), {}, rows, reserved=INSTRUMENTS if instruments is not None else ()
+        found, unit, set(), {}, rows, reserved=INSTRUMENTS if instruments is not None else (), entry=entry
     )
     is_timed = instruments is not None
     last = entry_points(
@@ -178,10 +178,12 @@ def functions_of(
     names: Scope | None = None,
     *,
     reserved: Sequence[str] = (),
+    entry: str = "",
 ) -> tuple[list[str], dict[str, Prototype]]:
     """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them.
 
-    Where none is public, for the just-in-time compiler, those with strides are there once more for contiguous arrays.
+    Where none is public, for the just-in-time compiler, those with strides are there once more for contiguous arrays;
+    `entry` is then the one that is called from outside.
     """
     buffers = next(iter(found.values())).buffers
     read = [buffers[s] for s in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads))]
@@ -210,13 +212,20 @@ def functions_of(
             bodies.append((_ALONE if not public else "") + _function(other, faster, writer, static=True))
             before += choice(plan, made, faster, version)
         writer = Context(found, symbol, made, unit, rows, comments)
-        alone = not public and is_written("many_rows") and _has_many_rows(plan.func)
-        bodies.append((_ALONE if alone else "") + _function(plan, made, writer, before, static=symbol not in public))
+        alone = _ALONE_BY_CLANG if symbol == entry and is_written("inlined_entry") else ""
+        if not public and is_written("many_rows") and _has_many_rows(plan.func):
+            alone = _ALONE
+        bodies.append(alone + _function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes
 
 
 _ALONE = """/* By itself: where it is beside others in one function, gcc keeps less of it in registers. */
 #if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+"""
+_ALONE_BY_CLANG = """/* By itself: where it is inlined, clang takes lanes that are turned in registers apart. */
+#if defined(__clang__)
 __attribute__((noinline))
 #endif
 """

@@ -121,6 +121,7 @@ _FLOAT = {
     "carried_minimum": ("T a, T b", _CARRIED.format("<", "|", "b", "a")),
     "carried_maxnum": ("T a, T b", _CARRIED.format(">", "&", "a", "b")),
     "carried_minnum": ("T a, T b", _CARRIED.format("<", "|", "a", "b")),
+    "masked": ("int keep, T a, T other", "return VALUE((BITS(a) & -keep) | (BITS(other) & ~-keep));"),
     "roundeven": ("T a", "return FABS(a - TRUNC(a)) == HALF ? 2 * ROUND(a / 2) : ROUND(a);"),
 }
 

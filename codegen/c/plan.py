@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from affdsl.codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
 from affdsl.codegen.c.names import Scope, function_identifier
 from affdsl.codegen.c.ranges import Ranges
-from affdsl.codegen.c.restarts import with_restarts
+from affdsl.codegen.c.restarts import with_masks
 from affdsl.codegen.c.strides import passed_strides, strides_of
 from affdsl.codegen.c.types import element
 from affdsl.errors import UnsupportedError
@@ -105,7 +105,7 @@ def plans(
     check each access. In a file with other functions `names` are in use, among them `name`, which entry gets. Its
     results are called as `results` says, if it says so. `external` is whether functions without a body are declared,
     for somebody to link them; otherwise they are refused."""
-    functions = {f.symbol: f if checked else with_restarts(with_constants(f, module)) for f in module.functions}
+    functions = {f.symbol: f if checked else with_masks(with_constants(f, module)) for f in module.functions}
     names = Scope() if names is None else names
     found: dict[str, Plan] = {}
     public = functions.get(entry)

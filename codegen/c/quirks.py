@@ -177,6 +177,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "eight and more addresses of rows in a function that is inlined move to and fro between registers",
         "a function of its own", "codegen/c/emit.py", 65, gcc=(12, 12),
     ),
+    "inlined_entry": Quirk(
+        "slow", "lanes that are turned in registers are taken apart in a function that is inlined: 37 us for 16",
+        "a function of its own", "codegen/c/emit.py", clang=(22, 22),
+    ),
     "copies_of_short_bodies": Quirk(
         "slow", "short loops over vectors stay as they are at -O3, and count and jump for each vector",
         "-funroll-loops for gcc, four times at most, and of short bodies only; clang was no faster with it",
@@ -189,6 +193,11 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     "restarts_masked": Quirk(
         "slow", "a counter goes on or begins anew by a branch, which nobody can foresee where data decides",
         "a mask of the condition", "codegen/c/restarts.py", gcc=(12, 12),
+    ),
+    "sums_masked": Quirk(
+        "slow", "what data chooses is added by a branch, which nobody can foresee",
+        "a mask of the condition, between the number and one that changes no sum", "codegen/c/restarts.py",
+        gcc=(12, 12), clang=(22, 22),
     ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(

@@ -6,7 +6,7 @@ from affdsl.codegen.c.threads import EXPORT
 from affdsl.codegen.lengths import MISFIT
 
 NARROW_FLOATS = """\
-#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ > 0
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ > 0 && __FLT_EVAL_METHOD__ != 16
 #error "floats would be computed in wider ones: compile with -fexcess-precision=fast, or on x86 with -mfpmath=sse"
 """
 """The branch for a compiler that would round in another way, see the note at the end."""
@@ -87,7 +87,8 @@ def fits(name: str) -> str:
 # ------------
 # gcc computes floats in doubles on s390x where it is told -std=c11, and on the x87 of 32-bit x86: results then have
 # other bits than the IR, and a number beside a vector of floats does not compile. No pragma changes that, so the file
-# asks for the flag.
+# asks for the flag. The method is 16 where a processor computes _Float16 (gcc -march=sapphirerapids, without -std=c11):
+# floats and doubles are computed as they are.
 #
 # Lengths of vector registers
 # ---------------------------

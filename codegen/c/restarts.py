@@ -1,4 +1,7 @@
-"""Counters that begin anew where a condition does not hold: masked, where gcc would branch. See `restarts_masked`."""
+"""Counters that begin anew where a condition does not hold, and sums of what one chooses, masked: gcc would branch.
+
+See `restarts_masked` and `sums_masked`.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,31 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import definitions, rewrite, walk, with_fields
-from affdsl.ir.types import IntegerType
+from affdsl.ir.types import F32, F64, IntegerType
 
 MASKED = "affdsl.masked"
-"""What marks a choice between an integer and 0 that is made by a mask."""
+"""What marks a choice between an integer and 0, or between two floats, that is made by a mask."""
+_COMBINED = ("addf", "subf", "mulf")
 _WIDE = (IntegerType(32), IntegerType(64))
 
 
-def with_restarts(f: func.Func) -> func.Func:
+def with_masks(f: func.Func) -> func.Func:
     """A function where what a loop counts from its last value on, or from a constant, is computed without a branch.
 
-        n = select c, n + k, k   ->   m = select c, n, 0 {masked}; n = m + k
+        n = select c, n + k, k       ->   m = select c, n, 0 {masked}; n = m + k
+        s = s + select c, x, -0.0    ->   s = s + (select c, x, -0.0 {masked})
 
     Data decides on the condition, in runs of any length: a processor that guesses is wrong at the end of each.
     """
     made = definitions(f)
     kept = {v for op in walk(f) if isinstance(op, affine.For) for v in op.carried}
-    if not any(_restarted(op, made, kept) for op in walk(f)):
+    summed = _summed(f, made, kept)
+    if not summed and not any(_restarted(op, made, kept) for op in walk(f)):
         return f
 
     def rule(op: Op) -> tuple[Op, ...] | None:
+        if op in summed:
+            return (with_fields(op, attributes=(*op.attributes, (MASKED, UnitAttr()))),)
         addition = _restarted(op, made, kept)
         if addition is None:
             return None
@@ -46,8 +54,24 @@ def with_restarts(f: func.Func) -> func.Func:
 
 
 def is_masked(op: arith.Select) -> bool:
-    """Whether a choice between an integer and 0 is made by a mask."""
+    """Whether a choice is made by a mask."""
     return any(name == MASKED for name, _ in op.attributes)
+
+
+def _summed(f: func.Func, made: Mapping[Value, Op], kept: set[Value]) -> set[Op]:
+    """The choices between a float and a number that is known which are added to what a loop carries."""
+    found, sums = set[Op](), {*kept}
+    for op in walk(f):
+        if isinstance(op, arith.Binary) and op.kind in _COMBINED and op.result.type in (F32, F64):
+            for one, other in ((op.left, op.right), (op.right, op.left)):
+                choice = made.get(other)
+                if one in sums:
+                    sums.add(op.result)
+                    if isinstance(choice, arith.Select) and any(
+                        isinstance(made.get(v), arith.Constant) for v in (choice.if_true, choice.if_false)
+                    ):
+                        found.add(choice)
+    return found
 
 
 def _restarted(op: Op, made: Mapping[Value, Op], kept: set[Value]) -> arith.Binary | None:

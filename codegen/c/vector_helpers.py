@@ -128,6 +128,10 @@ IN_DOUBLES = {kind: ("V", "const V *a", one_by_one(kind)) for kind in KINDS}
 """Functions of floats that are computed in doubles, and rounded once."""
 _NEAR = {f"near_{kind}": ("V", "const V *x", body) for kind, body in NEAR.items()}
 
+_ROUNDED = """\
+const V most = (V)((M)*a & MOST), near = most + WHOLE - WHOLE;
+const M parts = most < WHOLE;
+return (V)((((M)near | ((M)*a & ~MOST)) & parts) | ((M)*a & ~parts));"""
 _PORTABLE = (
     _WIDER
     | _TRUNCATED
@@ -172,6 +176,7 @@ _PORTABLE = (
         "divfloor": ("V", "const V *a, const V *b", "const V q = *a / *b;\nreturn q + (V)(*a - q * *b < 0);"),
         "abs": ("V", "const V *a", "const V sign = *a >> LAST;\nreturn (V)(((U)*a ^ (U)sign) - (U)sign);"),
         "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
+        "roundeven": ("V", "const V *a", _ROUNDED),
         "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
         "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
         "maxnumf": ("V", "const V *a, const V *b", _EXTREME.format("*a > *b", "x", "y", "&", "x")),
@@ -329,6 +334,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         words |= {f"{stem}_LANES": ", ".join(f"(*a)[{k}]" for k in places)}
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
+    words["WHOLE"] = f"0x1p{fraction}{'f' * (bits == 32)}"  # from here on all are whole, and sums are rounded to such
     if stem.startswith(("trunc", "short_")):
         top, start = (bits, 0) if stem.startswith("truncu_") else (bits - 1, -1 << bits - 1)
         words |= {"W": f"i32x{lanes}", "TOP": f"0x1p{top}{'f' * (narrow == 'f32')}", "BOTTOM": f"{start}.0f"}

@@ -170,8 +170,8 @@ def computed(c: Context, op: Op) -> Code | None:
             return fused(c, op)
         case math.Unary(kind="isnan" | "isinf" | "isfinite"):
             return _tested(c, op)
-        case math.Unary(kind="absf"):
-            return _helped(c, "absf", op.result, op.operand)
+        case math.Unary(kind="absf" | "roundeven"):
+            return _helped(c, op.kind, op.result, op.operand)
         case math.Unary(kind="absi"):
             integers(c, f"u{width(lane_kind(c, op.result))}", prod(_vector(op.result).shape))
             return _helped(c, "abs", op.result, op.operand)
@@ -233,7 +233,9 @@ def _beside_number(c: Context, op: arith.Binary) -> Code | None:
             continue
         if number_ or copysign(1.0, number_) == sign:
             return _helped(c, stem, op.result, *((known, x) if nan_wins else (x, known)))
-        if nan_wins:  # the zero that wins: x > 0 ? x : 0, and x where it is no number
+        if op.kind == "maximumf":  # 0 > x ? 0 : x is x where that is no number, or -0, which becomes 0 by a sum
+            return infix("+", _helped(c, stem, op.result, known, x), whole(c, known))
+        if nan_wins:  # the zero that wins: x < 0 ? x : 0, and x where it is no number
             shown, lanes = whole(c, x), prod(_vector(op.result).shape)
             found = _helped(c, stem, op.result, x, known)
             chosen = c.lines.keep("", c.values.temporary, type_name(c, op.result), found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
@@ -13,6 +14,7 @@ from affdsl.codegen.targets.x86 import (
     integer_extremes,
     loaded,
     magnitudes,
+    of_widths,
     packed,
     register,
     register_type,
@@ -59,11 +61,10 @@ def _rows() -> Iterator[tuple[Row, str]]:
 
 _LARGER, _SMALLER = 5, 4
 """The larger or smaller of two numbers, and of two zeros that whose sign says so: what `range` is told."""
-_ORDERED = {
-    "maximumf": (_LARGER, "x", "y"), "minimumf": (_SMALLER, "x", "y"),
-    "maxnumf": (_LARGER, "y", "x"), "minnumf": (_SMALLER, "y", "x"),
-}  # fmt: skip
-"""The operation, and what is the result where the first operand is no number, and where the second one is none."""
+_NAN_WINS = {"maximumf": _LARGER, "minimumf": _SMALLER}
+"""Where an operand is no number, the result is the sum, which is none either."""
+_NUMBER_WINS = {"maxnumf": _LARGER, "minnumf": _SMALLER}
+"""Where one operand is no number, the result is the other one, also of a NaN that signals."""
 
 
 _QUIET = '_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \\"-Wsign-conversion\\"")'
@@ -76,11 +77,13 @@ def _float_extremes(width: int) -> Iterator[tuple[Row, str]]:
     mm = register(width)
     for element in ("f32", "f64"):
         kind, end, lanes = register_type(element, width), packed(element), width // LANE_BITS[element]
-        for stem, (operation, first, second) in _ORDERED.items():
-            no_x, no_y = (f"{mm}_cmp_{end}_mask({v}, {v}, _CMP_UNORD_Q)" for v in "xy")
-            found = f"{mm}_range_{end}(x, y, {operation})"
-            chosen = f"{mm}_mask_mov_{end}({mm}_mask_mov_{end}(found, {no_x}, {first}), {no_y}, {second})"
-            body = f"const {kind} x = ({kind})*a, y = ({kind})*b, found = {found};\nreturn (V){chosen};"
+        both = f"const {kind} x = ({kind})*a, y = ({kind})*b, found = {mm}_range_{end}(x, y, %s);\nreturn (V)%s;"
+        no_x, no_y, none = (f"{mm}_cmp_{end}_mask({v}, _CMP_UNORD_Q)" for v in ("x, x", "y, y", "x, y"))
+        for stem, operation in _NAN_WINS.items():
+            body = both % (operation, f"{mm}_mask_add_{end}(found, {none}, x, y)")
+            yield (stem, element, lanes), f"{_QUIET}\n{body}\n{_AGAIN}"
+        for stem, operation in _NUMBER_WINS.items():
+            body = both % (operation, f"{mm}_mask_mov_{end}({mm}_mask_mov_{end}(found, {no_x}, y), {no_y}, x)")
             yield (stem, element, lanes), f"{_QUIET}\n{body}\n{_AGAIN}"
 
 
@@ -96,36 +99,10 @@ AVX512 = Target(
     repeats_operands=True,
     rows={
         **dict(_rows()),
-        **dict(extremes(128)),
-        **dict(extremes(256)),
-        **dict(extremes(512)),
-        **dict(_float_extremes(128)),
-        **dict(_float_extremes(256)),
-        **dict(_float_extremes(512)),
-        **dict(integer_extremes(128, most=64)),
-        **dict(integer_extremes(256, most=64)),
-        **dict(integer_extremes(512, most=64)),
-        **dict(loaded(512)),
-        **dict(shifting(128, has_all=True)),
-        **dict(shifting(256, has_all=True)),
-        **dict(shifting(512, has_all=True)),
-        **dict(streamed(256)),
-        **dict(streamed(512)),
-        **dict(spliced(512)),
-        **dict(dots(512)),
-        **dict(magnitudes(512)),
-        **dict(dots(256)),
-        **dict(magnitudes(256)),
-        **dict(widening(512)),
-        **dict(widening(256)),
-        **dict(truncating(128)),
-        **dict(truncating(256)),
-        **dict(truncating(512)),
-        **dict(saturating(256)),
-        **dict(saturating(512)),
-        **dict(shortening(256)),
-        **dict(shortening(512)),
-        **dict(in_doubles(512)),
+        **of_widths((128, 256, 512), extremes, _float_extremes, partial(integer_extremes, most=64)),
+        **of_widths((128, 256, 512), partial(shifting, has_all=True), truncating),
+        **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening),
+        **of_widths((512,), loaded, spliced, in_doubles),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),

@@ -12,6 +12,7 @@ from affdsl.codegen.targets.x86 import (
     extremes,
     float_extremes,
     integer_extremes,
+    of_widths,
     streamed,
     truncating,
     widening,
@@ -24,14 +25,6 @@ def _rows() -> Iterator[tuple[Row, str]]:
         load = "return (V)_mm_loadu_si128((const __m128i *)(const void *)at);"
         store = "_mm_storeu_si128((__m128i *)(void *)at, (__m128i)*value);"
         yield from all_or_each(element, 128 // bits, are_set, load, store)
-    yield from extremes(128)
-    yield from any_lane(128)
-    yield from float_extremes(128)
-    yield from integer_extremes(128)
-    yield from widening(128)
-    yield from truncating(128)
-    yield from in_doubles(128)
-    yield from streamed(128)
 
 
 SSE42 = Target(
@@ -43,7 +36,12 @@ SSE42 = Target(
     has_fma=False,
     has_masks=False,
     streams=True,
-    rows=dict(_rows()),
+    rows={
+        **dict(_rows()),
+        **of_widths(
+            (128,), extremes, any_lane, float_extremes, integer_extremes, widening, truncating, in_doubles, streamed
+        ),
+    },
     flags=("-msse4.2",),
     machine="__x86_64__",
 )

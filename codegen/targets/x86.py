@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from affdsl.codegen.targets.portable import STREAM
 from affdsl.codegen.targets.target import LANE_BITS, Row
+
+
+def of_widths(widths: Iterable[int], *makers: Callable[[int], Iterator[tuple[Row, str]]]) -> dict[Row, str]:
+    """What functions have for registers of some widths."""
+    return {row: body for make in makers for width in widths for row, body in make(width)}
 
 
 def widening(width: int) -> Iterator[tuple[Row, str]]:

@@ -24,6 +24,7 @@ from affdsl.passes.transforms.fuse.compute_at import compute_at
 from affdsl.passes.transforms.fuse.inline import inline
 from affdsl.passes.transforms.fuse.loops import fuse
 from affdsl.passes.transforms.hoist import hoist
+from affdsl.passes.transforms.if_convert import if_convert
 from affdsl.passes.transforms.index_set_split import index_set_split
 from affdsl.passes.transforms.interchange import interchange, permute
 from affdsl.passes.transforms.load_ahead import load_ahead
@@ -63,11 +64,10 @@ VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
         align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, extremes,
-        fold, fuse, hoist, index_set_split, inline, interchange, load_ahead, locate, make_perfect, map_gpu, merge,
-        normalize, pad, parallelize, peel, permute, pipeline_data_transfer, precompute, prefetch, privatize, reciprocal,
-        reroll, reverse, scalar_replace, shift, sink, skew, slp, specialize, splice, stream, strip_mine, tile,
-        unroll, unroll_full, unroll_jam, unswitch,
-        vectorize,
+        fold, fuse, hoist, if_convert, index_set_split, inline, interchange, load_ahead, locate, make_perfect,
+        map_gpu, merge, normalize, pad, parallelize, peel, permute, pipeline_data_transfer, precompute, prefetch,
+        privatize, reciprocal, reroll, reverse, scalar_replace, shift, sink, skew, slp, specialize, splice, stream,
+        strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

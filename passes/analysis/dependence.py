@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import sub
 from types import MappingProxyType
 from typing import Literal
@@ -63,6 +64,14 @@ class AnalysisWarning(UserWarning):
     >>> issubclass(af.AnalysisWarning, UserWarning)
     True
     """
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Where nobody need hear what the analysis gives up on: it counts as unknown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnalysisWarning)
+        yield
 
 
 class Distance(FrozenValue):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
 
 from affdsl.frozen import Frozen
 from affdsl.ir.expr import Affine
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences, described
 from affdsl.passes.analysis.nearby import Nearby
-from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError, map_of, merged, space_of, spending
+from affdsl.passes.analysis.polyhedral import Map, Points, Set, UnknownError, map_of, merged, space_of, spending
 from affdsl.passes.analysis.relations import at_depth, iterator, last_of, map_from, named
 from affdsl.passes.analysis.storage import Buffer
 
@@ -298,12 +297,9 @@ def _after(times: Map, last: Map | None) -> Map:
     return times.subtract(last.apply_range(Map.lex_ge(last.get_space().range())))
 
 
-Part = TypeVar("Part", Set, Map)
-
-
-def _union(parts: Sequence[Part]) -> Part | None:
+def _union(parts: Sequence[Points]) -> Points | None:
     """All parts together; None where there is none."""
-    whole: Part | None = None
+    whole: Points | None = None
     for part in parts:
         whole = part if whole is None else whole.union(part)
     return whole

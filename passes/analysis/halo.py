@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import product
 
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.types import INDEX
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.feeding import UnfollowedError
 from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, set_of, spending
 from affdsl.passes.analysis.provenance import BUDGET, Origin, Provenance, Stage
@@ -56,8 +55,7 @@ def halo(dependences: Dependences, source: Buffer, output: Buffer) -> Halo:
     for buffer, of in zip((source, output), dimensions, strict=True):
         if of.are_hidden:
             raise NoHaloError(f"subscripts of {buffer.name} are linearized by hand: write one for each dimension", None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():
         try:
             found = Provenance(dependences, output)
             origins = tuple(found.origins(source))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -26,24 +26,18 @@ if TYPE_CHECKING:
     Dim: TypeAlias = isl.dim_type
     Ast: TypeAlias = isl.AstNode
     AstExpr: TypeAlias = isl.AstExpr
-    Orders: TypeAlias = isl.ScheduleNode
-    ScheduleConstraints: TypeAlias = isl.ScheduleConstraints
-    UnionSet: TypeAlias = isl.UnionSet
-    UnionMap: TypeAlias = isl.UnionMap
-    BasicMap: TypeAlias = isl.BasicMap
     Function: TypeAlias = isl.PwAff
-    Functions: TypeAlias = isl.UnionPwAff
 else:
     # The import takes longer than all questions about most programs: loops that are boxes need no isl (see `grid`).
     isl = Later("islpy")
     Set, Map, Dim = (Later("islpy", name) for name in ("Set", "Map", "dim_type"))
-    Ast, AstExpr, Orders = (Later("islpy", name) for name in ("AstNode", "AstExpr", "ScheduleNode"))
-    ScheduleConstraints, UnionSet = (Later("islpy", name) for name in ("ScheduleConstraints", "UnionSet"))
-    UnionMap, BasicMap = (Later("islpy", name) for name in ("UnionMap", "BasicMap"))
-    Function, Functions = (Later("islpy", name) for name in ("PwAff", "UnionPwAff"))
+    Ast, AstExpr = (Later("islpy", name) for name in ("AstNode", "AstExpr"))
+    Function = Later("islpy", "PwAff")
 """What other modules need to say of isl."""
 
 Answer = TypeVar("Answer")
+Columns: TypeAlias = "Mapping[isl.dim_type, Sequence[Value | Affine | None]]"
+"""What the columns of isl's rows stand for, by their kinds."""
 
 BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
@@ -224,45 +218,65 @@ def hull_of(points: Set, dims: Sequence[Value], params: Sequence[Value]) -> list
 
     They are those of the points themselves where these are convex and have no gaps. Other parameters may be any.
     """
-    names = {name_of(value) for value in params}
-    for k in reversed(range(points.dim(isl.dim_type.param))):
-        if points.get_dim_name(isl.dim_type.param, k) not in names:
-            points = points.project_out(isl.dim_type.param, k, 1)
     space = space_of((), params).params()
-    hull = merged(points.remove_divs().align_params(space)).simple_hull()
-    found = []
-    for constraint in hull.get_constraints():
-        expr = Affine.of(constraint.get_constant_val().to_python())
-        for k in range(hull.dim(isl.dim_type.param)):
-            value = next(v for v in params if name_of(v) == hull.get_dim_name(isl.dim_type.param, k))
-            expr += value * constraint.get_coefficient_val(isl.dim_type.param, k).to_python()
-        for k, value in enumerate(dims):
-            expr += value * constraint.get_coefficient_val(isl.dim_type.set, k).to_python()
-        found.append(Constraint(expr, constraint.is_equality()))
+    hull = merged(without_others(points, params).remove_divs().align_params(space)).simple_hull()
+    columns: Columns = {isl.dim_type.param: params_of(hull, params), isl.dim_type.set: dims}
+    return [Constraint(linear_of(row, columns), row.is_equality()) for row in hull.get_constraints()]
+
+
+def without_others(points: Set, values: Sequence[Value]) -> Set:
+    """A set for any parameters but those that stand for some values."""
+    for k, value in reversed([*enumerate(params_of(points, values))]):
+        if value is None:
+            points = points.project_out(isl.dim_type.param, k, 1)
+    return points
+
+
+def params_of(of: Set | Map | isl.BasicSet | isl.Aff | isl.LocalSpace, values: Iterable[Value]) -> list[Value | None]:
+    """Which of some values each parameter stands for, None for none of them."""
+    named = {name_of(value): value for value in values}
+    return [named.get(str(of.get_dim_name(isl.dim_type.param, k))) for k in range(of.dim(isl.dim_type.param))]
+
+
+def linear_of(row: isl.Constraint | isl.Aff, columns: Columns) -> Affine:
+    """A row of isl, without fractions, over what its columns stand for.
+
+    Raises UnknownError where it has a factor in a column that stands for nothing.
+    """
+    found = Affine.of(row.get_constant_val().to_python())
+    for kind, terms in columns.items():
+        for k, term in enumerate(terms):
+            factor = row.get_coefficient_val(kind, k).to_python()
+            if factor and term is None:
+                raise UnknownError("the condition is about a number that no argument says")
+            found += 0 if term is None else term * factor
     return found
+
+
+def quotients_of(parts: Iterable[isl.Aff], columns: Columns) -> list[Affine]:
+    """Expressions of isl, rounded down, of which each may have those before it as divisions."""
+    found: list[Affine] = []
+    for part in parts:
+        whole = part.get_denominator_val()
+        found.append(linear_of(part.scale_val(whole), {**columns, isl.dim_type.div: found}) // whole.to_python())
+    return found
+
+
+def divisions_of(local: isl.Aff | isl.LocalSpace) -> list[isl.Aff]:
+    """The floor divisions that are computed first."""
+    return [local.get_div(k) for k in range(local.dim(isl.dim_type.div))]
 
 
 def expr_of(aff: isl.Aff, columns: Sequence[Value]) -> Affine:
     """An isl expression over some inputs, rounded down."""
-    # The floor divisions, each of which may be part of a later one, and then the expression.
-    divisions: list[Affine] = []
-    for part in (*map(aff.get_div, range(aff.dim(isl.dim_type.div))), aff):
-        whole = part.get_denominator_val()
-        made = Affine.of(part.get_constant_val().mul(whole).to_python())
-        for k, value in enumerate(columns):
-            made += value * part.get_coefficient_val(isl.dim_type.in_, k).mul(whole).to_python()
-        for k, division in enumerate(divisions):
-            made += division * part.get_coefficient_val(isl.dim_type.div, k).mul(whole).to_python()
-        divisions.append(made // whole.to_python())
-    return divisions[-1]
+    return quotients_of((*divisions_of(aff), aff), {isl.dim_type.in_: columns})[-1]
 
 
 def function_of(pairs: Map, dims: Sequence[Value], params: Sequence[Value]) -> Affine | None:
     """The expression over dims and params that says which one number belongs to each point; None where none does."""
     if not pairs.is_single_valued():
         return None
-    names = {name_of(value) for value in params}
-    if not all(pairs.get_dim_name(isl.dim_type.param, k) in names for k in range(pairs.dim(isl.dim_type.param))):
+    if any(value is None for value in params_of(pairs, params)):
         return None
     pairs = pairs.align_params(space_of((), params).params())
     pairs = pairs.move_dims(isl.dim_type.in_, len(dims), isl.dim_type.param, 0, pairs.dim(isl.dim_type.param))
@@ -291,11 +305,8 @@ def ast_of(points: Set) -> Ast:
     return isl.AstBuild.from_context(isl.Set.universe(points.get_space().params())).node_from_schedule_map(order)
 
 
-def kind_of(part: Ast | AstExpr | Orders) -> str:
-    """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ...
-
-    A part of what isl's scheduler finds is a "band", "filter", "sequence", "set" or "leaf".
-    """
+def kind_of(part: Ast | AstExpr) -> str:
+    """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ..."""
     kind: object = part.get_type()
     if isinstance(part, isl.AstExpr) and kind == isl.ast_expr_type.op:
         kind = part.get_op_type()

@@ -23,6 +23,7 @@ from affdsl.passes.analysis.grid import Box, Grid, box_of, differences, grid_of
 from affdsl.passes.analysis.polyhedral import (
     Dim,
     Map,
+    Points,
     Set,
     UnknownError,
     map_of,
@@ -285,13 +286,13 @@ def at_depth(pairs: Map, depth: int, common: int) -> Map:
     return pairs.order_lt(Dim.in_, depth - 1, Dim.out, depth - 1) if depth <= common else pairs
 
 
-def fixed(pairs: Map, sizes: Mapping[Value, int]) -> Map:
-    """The pairs for which the parameters are these numbers."""
+def fixed(points: Points, sizes: Mapping[Value, int]) -> Points:
+    """The points for which the parameters are these numbers."""
     for value, number in sizes.items():
-        k = pairs.find_dim_by_name(Dim.param, name_of(value))
+        k = points.find_dim_by_name(Dim.param, name_of(value))
         if k >= 0:
-            pairs = pairs.fix_val(Dim.param, k, number_of(number))
-    return pairs
+            points = points.fix_val(Dim.param, k, number_of(number))
+    return points
 
 
 def distances(pairs: Map, common: int) -> tuple[Ends, ...]:

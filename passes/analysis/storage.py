@@ -147,6 +147,10 @@ class Storage:
             return False
         return bool(self._aliases) and self._are_shown_as_one(a, b)
 
+    def may_share(self, a: Value, b: Value) -> bool:
+        """Whether two memrefs may have an element in common."""
+        return self.may_alias(self.buffer(a), self.buffer(b))
+
     def others(self, buffer: Buffer) -> list[Buffer]:
         """The other buffers that may have an element in common with one."""
         some = buffer.kind == "unknown" or (self._aliases and buffer.kind != "local")

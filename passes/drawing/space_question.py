@@ -24,7 +24,6 @@ from affdsl.passes.analysis.polyhedral import (
     Set,
     UnknownError,
     count_of,
-    name_of,
     number_of,
     points_of,
     spending,
@@ -84,11 +83,7 @@ class Question:
         relation = self.domain.relation(())
         self._require_sizes(relation)
         with self._asking():
-            found = domain_of(relation)
-            for value, number in self.sizes.items():
-                k = found.find_dim_by_name(Dim.param, name_of(value))
-                if k >= 0:
-                    found = found.fix_val(Dim.param, k, number_of(number))
+            found = fixed(domain_of(relation), self.sizes)
             for iv, number in self.at.items():
                 if iv in self.domain.ivs:
                     found = found.fix_val(Dim.set, self.domain.ivs.index(iv), number_of(number))

@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.passes.legality.assumptions import assuming, promised
 from affdsl.passes.legality.words import name
 
-Argument: TypeAlias = "Value | Affine | int | str | bool | tuple[Argument, ...] | Mapping[int, int]"
+Argument: TypeAlias = "Value | Affine | Constraint | int | str | bool | tuple[Argument, ...] | Mapping[int, int]"
 """A loop by its induction variable, a buffer by its memref, a number, a place; some of them; widths of dimensions."""
 
 

@@ -86,7 +86,6 @@ def _extreme(step: Step, op: arith.Binary) -> None:
         unordered = step.select(step.compare("oeq", a, b), zero, step.binary("addf", a, b))
         ordered = step.select(step.compare(f"o{below}", a, b), b, unordered)
         step.select(step.compare(f"o{above}", a, b), a, ordered)
-    step.give(op.result)
 
 
 def _decides(op: Op | None, largest: bool) -> bool:
@@ -102,7 +101,6 @@ def _number_of(step: Step, op: arith.Binary) -> None:
     both = step.binary({"maxnumf": "maximumf", "minnumf": "minimumf"}[op.kind], op.left, op.right)
     right = step.select(step.compare("uno", op.right, op.right), op.left, both)
     step.select(step.compare("uno", op.left, op.left), op.right, right)
-    step.give(op.result)
 
 
 def _reduce_extremes(step: Step, op: vector.Reduction) -> None:
@@ -112,7 +110,6 @@ def _reduce_extremes(step: Step, op: vector.Reduction) -> None:
     for k in range(op.source.type.shape[0]):
         lane = step.made(vector.Extract, op.result.type, op.source, (), (k,))
         total = lane if total is None else step.binary(op.combine, total, lane)
-    step.give(op.result)
 
 
 def _start_apart(step: Step, op: vector.Reduction) -> None:
@@ -120,7 +117,6 @@ def _start_apart(step: Step, op: vector.Reduction) -> None:
     lanes = step.made(vector.Reduction, op.result.type, op.combine, op.source)
     integers = "" if op.combine.endswith("i") else "i"
     step.binary(f"{op.combine}{integers}", op.acc[0], lanes)
-    step.give(op.result)
 
 
 def _in_parts(step: Step, op: affine.Parallel) -> None:
@@ -137,7 +133,6 @@ def _index(step: Step, op: arith.Cast) -> None:
     if isinstance(source, IntegerType) and source.width < 64:
         wide = step.cast("extui", op.operand, same_shape(op.operand.type, I64))
     step.cast("index_cast", wide, op.result.type)
-    step.give(op.result)
 
 
 def _divide(step: Step, op: arith.Binary) -> None:
@@ -152,26 +147,22 @@ def _divide(step: Step, op: arith.Binary) -> None:
         sides = step.compare("slt" if op.kind == "floordivsi" else "sge", step.binary("xori", rest, b), zero)
         away = step.binary("andi", away, sides)
     step.select(away, step.binary("subi" if op.kind == "floordivsi" else "addi", quotient, one), quotient)
-    step.give(op.result)
 
 
 def _strict(step: Step, op: arith.Binary) -> None:
     """Without flags, which allow other results, and ask for none."""
     step.binary(op.kind, op.left, op.right)
-    step.give(op.result)
 
 
 def _absolute(step: Step, op: math.Unary) -> None:
     zero = step.constant(0, op.operand.type)
     negative = step.compare("slt", op.operand, zero)
     step.select(negative, step.binary("subi", zero, op.operand), op.operand)
-    step.give(op.result)
 
 
 def _truncate(step: Step, op: math.Unary) -> None:
     negative = step.compare("olt", op.operand, step.constant(0.0, op.operand.type))
     step.select(negative, step.function("ceil", op.operand), step.function("floor", op.operand))
-    step.give(op.result)
 
 
 def _round(step: Step, op: math.Unary) -> None:
@@ -181,7 +172,6 @@ def _round(step: Step, op: math.Unary) -> None:
     half = step.compare("oge", step.binary("subf", size, whole), step.constant(0.5, size.type))
     found = step.select(half, step.binary("addf", whole, step.constant(1.0, size.type)), whole)
     step.made(math.Binary, size.type, "copysign", found, op.operand)
-    step.give(op.result)
 
 
 def _round_even(step: Step, op: math.Unary) -> None:
@@ -194,7 +184,6 @@ def _round_even(step: Step, op: math.Unary) -> None:
     whole = step.binary("subf", step.binary("addf", size, limit), limit)
     found = step.select(step.compare("olt", size, limit), whole, size)
     step.made(math.Binary, size.type, "copysign", found, op.operand)
-    step.give(op.result)
 
 
 def _test(step: Step, op: math.Unary) -> None:
@@ -210,7 +199,6 @@ def _test(step: Step, op: math.Unary) -> None:
             step.binary("andi", step.compare("oge", size, least), step.compare("olt", size, infinite))
         else:
             step.compare("oeq" if op.kind == "isinf" else "olt", size, infinite)
-    step.give(op.result)
 
 
 def c_function(step: Step, op: math.Unary | arith.Binary) -> None:
@@ -239,13 +227,11 @@ def _conjugate(step: Step, op: complex_.Unary) -> None:
     part = op.operand.type.part
     real, imaginary = (step.made(complex_.Part, part, kind, op.operand) for kind in ("re", "im"))
     step.made(complex_.Create, op.result.type, real, step.made(arith.Negate, part, imaginary))
-    step.give(op.result)
 
 
 def _angle(step: Step, op: complex_.Part) -> None:
     real, imaginary = (step.made(complex_.Part, op.result.type, kind, op.operand) for kind in ("re", "im"))
     step.made(math.Binary, op.result.type, "atan2", imaginary, real)
-    step.give(op.result)
 
 
 def _from_elements(step: Step, op: vector.FromElements) -> None:
@@ -254,7 +240,6 @@ def _from_elements(step: Step, op: vector.FromElements) -> None:
     vector_ = step.constant(0.0 if isinstance(type.element, FloatType) else 0, type)
     for element, position in zip(op.elements, product(*map(range, type.shape)), strict=True):
         vector_ = step.made(vector.Insert, type, element, vector_, (), position)
-    step.give(op.result)
 
 
 def _to_elements(step: Step, op: vector.ToElements) -> None:
@@ -267,7 +252,6 @@ def _to_elements(step: Step, op: vector.ToElements) -> None:
 def _lanes(step: Step, op: vector.Step) -> None:
     assert isinstance(op.result.type, VectorType)
     step.made(arith.Constant, op.result.type, tuple(range(op.result.type.shape[0])))
-    step.give(op.result)
 
 
 def _view(step: Step, op: memref.SubView) -> None:

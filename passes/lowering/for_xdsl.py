@@ -63,7 +63,6 @@ def _largest(step: Step, op: affine.Max) -> None:
     largest, *others = [step.made(affine.Apply, INDEX, expr) for expr in op.exprs]
     for other in others:
         largest = step.binary("maxsi", largest, other)
-    step.give(op.result)
 
 
 def _nothing(step: Step, op: Op) -> None:
@@ -87,7 +86,6 @@ def _insert_slice(step: Step, op: vector.InsertStridedSlice) -> None:
     for position in product(*map(range, shape)):
         at = (*outside, *[first + k for first, k in zip(inside, position, strict=True)])
         found = step.made(vector.Insert, found.type, step.lane(op.value, position), found, (), at)
-    step.give(op.result)
 
 
 def _counted(step: Step, op: Opaque) -> None:

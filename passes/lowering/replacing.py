@@ -31,6 +31,7 @@ def replaced(module: Module, rule_of: Callable[[Op], Rule | None]) -> Module:
             return None
         step = Step(op, known, called)
         rule(step, op)
+        step.finish()
         inside = [rewrite(made, lowered) for made in step.ops]
         return tuple([each for made in inside for each in (lowered(made) or (made,))])
 
@@ -71,11 +72,13 @@ class Step(Emitter):
         assert isinstance(value.type, VectorType), "what has lanes is a vector"
         return self.made(vector.Extract, value.type.element, value, (), tuple(position))
 
-    def give(self, result: Value) -> None:
-        """Say that what the last operation made is the result."""
-        last = self.ops[-1]
-        field = {"results": (result,)} if isinstance(last, Opaque) else {"result": result}
-        self.ops[-1] = with_fields(last, **field)
+    def finish(self) -> None:
+        """Say that what the last operation made is the result, if no other one is."""
+        results = tuple(self.op.defines())
+        if len(results) == 1 and not any(results[0] in made.defines() for made in self.ops):
+            last = self.ops[-1]
+            field = {"results": results} if isinstance(last, Opaque) else {"result": results[0]}
+            self.ops[-1] = with_fields(last, **field)
 
 
 _LANES = "it is replaced lane by lane, and how many lanes a vector of registers of any length has is not known"

@@ -11,7 +11,7 @@ from affdsl.ir.core import Block, Lanewise, Nested, Op, roles
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import definitions, map_blocks, walk, with_fields
+from affdsl.ir.traverse import definitions, like, map_blocks, walk, with_fields
 from affdsl.ir.types import INDEX, FloatType, IndexType, VectorType
 from affdsl.passes.lowering.shuffles import shuffled
 
@@ -198,7 +198,7 @@ class Splitter:
         acc = op.acc
         parts = self.parts[op.source]
         for k, part in enumerate(parts):
-            result = op.result if k == len(parts) - 1 else Value(op.result.type, op.result.hint, op.result.location)
+            result = op.result if k == len(parts) - 1 else like(op.result)
             yield with_fields(op, result=result, source=part, acc=acc)
             acc = (result,)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 
 from affdsl.ir.core import Op
@@ -10,7 +9,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite
 from affdsl.passes.analysis.access import Accesses
-from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.dependence import unwarned
 from affdsl.passes.mlir_opt.copy_ranges import CopyPolicy, copies, copies_in
 from affdsl.passes.transforms.data_copy import Placed, with_copies
 from affdsl.passes.transforms.data_copy.request import CopyOptions
@@ -105,8 +104,7 @@ def _with_chosen_copies(
     def copied(op: Op) -> Op | None:
         if not isinstance(op, Func) or op.external:
             return None
-        with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
-            warnings.simplefilter("ignore", AnalysisWarning)
+        with unwarned():  # what the analysis gives up on stays as it is: nobody need hear of it
             found = list(chosen(Accesses(op, around)))
         return with_copies(op, found) if found else None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +15,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.mlir.naming import names_of
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
 from affdsl.passes.analysis.nodes import ivs_of
 from affdsl.passes.analysis.polyhedral import UnknownError
@@ -176,8 +175,7 @@ def fused(function: Func, module: Module, policy: Policy, *, with_reasons: bool 
     Without reasons, that is what had to be tried, and a refusal may speak of two nests that are like the ones refused.
     """
     fusions = _Fusions(function, module, policy, with_reasons=with_reasons)
-    with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on stays as it is: nobody need hear of it
         for place in [*_places(function), None]:
             fusions.fuse_in(place)
     return fusions.function, fusions.attempts

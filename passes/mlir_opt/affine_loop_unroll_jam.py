@@ -14,8 +14,9 @@ from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.function_like import on_function
 from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.transforms.loops.pieces import defined_inside
 from affdsl.passes.transforms.loops.unrolling import in_full
-from affdsl.passes.transforms.unroll_jam import body_of, defined_by, jammed_loop, loops_in
+from affdsl.passes.transforms.unroll_jam import body_of, jammed_loop, loops_in
 
 
 def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, context: Module | None = None) -> Module:
@@ -44,9 +45,8 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
         if unroll_jam_factor == 1:
             trips = trip_count(first, first.iv, dependences.accesses)
             return _in_place(function, (first,)) if trips.number == 1 else function
-        if any(
-            v in defined_by(first) for op in loops_in(first.body) for e in (*op.lower, *op.upper) for v in e.values()
-        ):
+        inside = defined_inside(first)
+        if any(v in inside for op in loops_in(first.body) for e in (*op.lower, *op.upper) for v in e.values()):
             return function
         try:
             loops = jammed_loop(first, unroll_jam_factor, dependences, one_upper=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite, walk
-from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.dependence import unwarned
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.loops.unrolling import constant_trips
 from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer
@@ -35,8 +33,7 @@ def affine_pipeline_data_transfer(module: Module, *, context: Module | None = No
         for loop in _inner_first(op):
             trips = constant_trips(loop)
             if trips is not None and any(isinstance(inner, affine.DmaStart) for inner in loop.body):
-                with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
-                    warnings.simplefilter("ignore", AnalysisWarning)
+                with unwarned():  # what the analysis gives up on stays as it is: nobody need hear of it
                     try:
                         function = pipeline_data_transfer(function, loop.iv, module=around)
                     except IllegalTransform:

@@ -6,7 +6,6 @@ The choice is made of steps, each of which is legal or is not taken: `inline` wh
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.dependence import unwarned
 from affdsl.passes.analysis.graph import MemRefDependenceGraph
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform
@@ -116,8 +115,7 @@ def fusion(function: Func, module: Module | None = None, goal: Goal | None = Non
     """
     start = Program(function, Module((function,)) if module is None else module)
     choice = _Choice(start, Goal() if goal is None else goal)
-    with warnings.catch_warnings():  # what the analysis gives up on stays as it is
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on stays as it is
         choice.inline()
         for owner in [*_owners(start), None]:
             choice.fuse_in(owner)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 from affdsl.ir.core import Block, Op
@@ -12,7 +11,7 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.effects import effects, is_pure
 from affdsl.passes.analysis.flow import Flow
@@ -163,8 +162,7 @@ class Dataflow:
 
     def _read(self, read: Access) -> Cases:
         """What stored the element that is read in each iteration."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AnalysisWarning)
+        with unwarned():
             writers, live_in = self.flow.writers(read), self.flow.live_in(read)
         doubts = (*read.unknown, *(reason for w in writers for reason in w.unknown))
         if doubts or live_in is None:

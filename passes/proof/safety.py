@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 
 from affdsl.frozen import FrozenValue
@@ -11,7 +10,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependence
+from affdsl.passes.analysis.dependence import Dependence, unwarned
 from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.polyhedral import Dim, Set, set_of, spending
 from affdsl.passes.analysis.relations import elements_of, iterator, map_from, some_point
@@ -27,8 +26,7 @@ class Race(FrozenValue):
 
 def races(of: Dataflow) -> Iterator[Race]:
     """The races of a function: first those that are certain of each band."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():
         for op in of.accesses.domains:
             if isinstance(op, affine.Parallel | scf.Parallel):
                 found = [d for iv in op.ivs for d in of.dependences.carried_by(iv) if not _is_atomic(d)]
@@ -93,8 +91,7 @@ def outside(before: Dataflow, after: Dataflow) -> Iterator[OutOfBounds]:
 
 def used_after_end(of: Dataflow) -> str | None:
     """What may touch a buffer that was given back before, in words; None if nothing does."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():
         for end in of.accesses.all:
             if not isinstance(end.op, memref.Dealloc):
                 continue

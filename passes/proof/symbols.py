@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TypeVar
 
 from affdsl.frozen import fields
 from affdsl.ir.core import Op, roles
@@ -14,10 +13,9 @@ from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.domain import Scope
 from affdsl.passes.analysis.effects import is_pure
-from affdsl.passes.analysis.polyhedral import Dim, Map, Set, name_of
+from affdsl.passes.analysis.polyhedral import Dim, Points, name_of
 from affdsl.passes.analysis.relations import iterator
 
-Part = TypeVar("Part", Set, Map)
 LONGEST = 10_000
 """What takes more characters to say has a name of its own: what is used again is said again."""
 _COMMON = frozenset(("location", "attributes", "written", "ends"))
@@ -51,7 +49,7 @@ class Symbols:
             self._taken.add(name)
             self._names[own] = name
 
-    def renamed(self, part: Part) -> Part:
+    def renamed(self, part: Points) -> Points:
         """A set or map with the names that other functions have for the same symbols."""
         for k in range(part.dim(Dim.param)):
             name = self._names.get(str(part.get_dim_name(Dim.param, k)))

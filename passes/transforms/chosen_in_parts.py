@@ -66,12 +66,8 @@ def chosen_in_parts(
     else may stand in the way: who asks has seen to it that iterations depend on each other in no other way.
     """
     dependences = Dependences(function, module)
-    storage = dependences.accesses.storage
-
-    def may_alias(a: Value, b: Value) -> bool:
-        return storage.may_alias(storage.buffer(a), storage.buffer(b))
-
-    plain = without_branches(loaded_once(loaded_before_conditions(loop, dependences.accesses, module), may_alias))
+    before_conditions = loaded_before_conditions(loop, dependences.accesses, module)
+    plain = without_branches(loaded_once(before_conditions, dependences.accesses.storage.may_share))
     if plain is not loop:
         before, function = function, replaced(function, loop, plain)
         module = module if module is None else instead(module, before, function)

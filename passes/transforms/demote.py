@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.frozen import Frozen
@@ -14,7 +13,7 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import definitions, fresh, rewrite, users, walk, with_fields
 from affdsl.ir.types import MemRefType, NumberType
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.legality.early import require_to_end
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
@@ -78,8 +77,7 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
         raise ValueError(f"{shown(iv)} is no induction variable of a loop of @{function.symbol}")
     if not loop.results:
         raise refusal(loop, what, "it carries no value (iter_args) from one iteration to the next")
-    with warnings.catch_warnings():  # what the analysis gives up on gets a buffer of its own
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on gets a buffer of its own
         made = _Demotion(function, module)
         top = made.outermost(loop)
         require_to_end(top, function, what, "from memory, nobody would see where it does")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +14,7 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.flow import Flow
 from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, map_of, merged, name_of, set_of, spending
 from affdsl.passes.analysis.relations import BUDGET, ends, some_point
@@ -85,8 +84,7 @@ def fold(function: func.Func, buffer: Value, dim: int, size: int, *, module: fun
     whole = type.shape[dim]
     if whole is not None and whole <= size:
         raise refusal(made, what, f"{name(buffer)} has no more than {whole} elements there already")
-    with warnings.catch_warnings():  # what the analysis does not know is refused
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis does not know is refused
         _require_kept(function, made, dim, size, what, module)
     new = Value(replace(type, shape=(*type.shape[:dim], size, *type.shape[dim + 1 :])), buffer.hint, buffer.location)
     at = sum(each is None for each in type.shape[:dim])
@@ -183,8 +181,7 @@ def least_size(function: func.Func, buffer: Value, dim: int, *, module: func.Mod
     """
     what = f"fold dimension {dim} of {name(buffer)}"
     made = own_allocation(function, buffer, dim, what)
-    with warnings.catch_warnings(), _known(made, what):
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned(), _known(made, what):
         clashes = _distances(function, made, dim, what, module)
         with spending(BUDGET):
             return _least([d for _, d in clashes], made, dim)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.load_order import kept_ahead
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.ir.traverse import like, rewrite, walk, with_fields
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.an_iteration_ahead import last_iteration, named, require_whole_steps, why_it_is_stored
 from affdsl.passes.transforms.loops.nests import loop_of
-from affdsl.passes.transforms.scalar_replace.carried import if_it_runs, written_out
+from affdsl.passes.transforms.scalar_replace.carried import carrying, if_it_runs, written_out
 
 
 def load_ahead(function: Func, buffer: Value, iv: Value, *, module: Module | None = None) -> Func:
@@ -81,15 +79,14 @@ def load_ahead(function: Func, buffer: Value, iv: Value, *, module: Module | Non
             loop, what, f"no load of a vector of {name(buffer)} stands right in its body; vectorize makes some"
         )
     require_whole_steps(loop, what)
-    with warnings.catch_warnings():  # what the analysis gives up on counts as stored
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on counts as stored
         dependences = Dependences(function, module)
         _require_early(loop, loads, dependences, what)
         runs = runs_at_least(loop, 1, dependences.accesses)
     index = written_out(loop)
     before, following, starts, carried, values = [], [], [], [], {}
     for op in loads:
-        start, kept, later = (Value(op.result.type, op.result.hint, op.result.location) for _ in range(3))
+        start, kept, later = (like(op.result) for _ in range(3))
         at = [
             tuple(e.substitute({loop.iv: place}) for e in index[op]) for place in (loop.lower[0], loop.iv + loop.step)
         ]
@@ -99,18 +96,8 @@ def load_ahead(function: Func, buffer: Value, iv: Value, *, module: Module | Non
         carried.append(kept)
         values[op.result] = kept
     loaded = tuple(op.result for op in following)
-    body = (*following, *(op for op in loop.body if op not in loads), affine.Yield(loaded, location=loop.location))
-    made = renamed(
-        with_fields(
-            loop,
-            body=body,
-            inits=tuple(starts),
-            carried=tuple(carried),
-            results=tuple(Value(v.type) for v in carried),
-            ends=(),
-        ),
-        values,
-    )
+    body = (*following, *(op for op in loop.body if op not in loads))
+    made = renamed(carrying(loop, body, starts, carried, loaded), values)
     behind = last_iteration(made, {*loaded})
     made = with_fields(made, upper=(loop.upper[0] - loop.step,), written=None)
     new = (*before, made, *behind) if runs else if_it_runs(loop, before, made, behind)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import clone_block
+from affdsl.ir.traverse import clone_block, like, likes
 from affdsl.ir.types import I1, INDEX, IntegerType
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.early_exits import only_reads
@@ -82,12 +80,8 @@ def locate(function: Func, iv: Value, strip: int, *, module: Module | None = Non
     if strip < 2:
         raise ValueError(f"a strip has 2 iterations or more, not {strip}")
     dependences = Dependences(function, module)
-    storage = dependences.accesses.storage
-
-    def may_alias(a: Value, b: Value) -> bool:
-        return storage.may_alias(storage.buffer(a), storage.buffer(b))
-
-    loaded = loaded_once(loaded_before_conditions(loop, dependences.accesses, module), may_alias)
+    before_conditions = loaded_before_conditions(loop, dependences.accesses, module)
+    loaded = loaded_once(before_conditions, dependences.accesses.storage.may_share)
     plain = without_branches(loaded, everything=True)
     *body, last = plain.body
     if plain.step != 1 or not isinstance(last, affine.Yield):
@@ -124,13 +118,13 @@ def _strips(loop: affine.For, choice: Choice, strip: int) -> affine.For:
     at, key = loop.location, choice.key
     assert key is not None
     select = selects_of(loop, choice)[choice.values.index(key)]
-    own, begin = _like(loop.carried[key]), Value(INDEX, f"{loop.iv.hint}_strip", loop.iv.location)
-    best, where = _like(own), Value(INDEX, "at", at)
-    extreme = arith.Binary(_like(own), _EXTREMES[choice.predicate], select.if_true, own, location=select.location)
+    own, begin = like(loop.carried[key]), Value(INDEX, f"{loop.iv.hint}_strip", loop.iv.location)
+    best, where = like(own), Value(INDEX, "at", at)
+    extreme = arith.Binary(like(own), _EXTREMES[choice.predicate], select.if_true, own, location=select.location)
     body = (*computing(loop, (select.if_true,)), extreme, affine.Yield((extreme.result,), location=at))
     inner = _copy(
         affine.For(
-            loop.iv, (Affine.of(begin),), (*loop.upper, begin + strip), body, 1, (best,), (own,), (_like(own),),
+            loop.iv, (Affine.of(begin),), (*loop.upper, begin + strip), body, 1, (best,), (own,), (like(own),),
             location=at,
         )
     )  # fmt: skip
@@ -154,26 +148,26 @@ def _search(loop: affine.For, choice: Choice, strip: int, best: Value, at: Value
     needed = computing(loop, (seen, *(selects[k].if_true for k in others)))
     begin = Value(INDEX, f"{loop.iv.hint}_strip", loop.iv.location)
 
-    goes_on, found = Value(I1, "goes_on", place), [_like(loop.carried[k]) for k in others]
+    goes_on, found = Value(I1, "goes_on", place), [like(loop.carried[k]) for k in others]
     same = arith.Compare(Value(I1), "cmpi", "eq", seen, best, location=place)
     stop = arith.Constant(Value(I1), False, location=place)
     leaves = (stop, scf.Yield((stop.result, *(selects[k].if_true for k in others)), location=place))
     stays = (scf.Yield((goes_on, *found), location=place),)
-    asks = scf.If(same.result, leaves, stays, _likes((goes_on, *found)), location=place)
+    asks = scf.If(same.result, leaves, stays, likes((goes_on, *found)), location=place)
     inside = (asks, scf.Yield(asks.results, location=place))
-    guard = scf.If(goes_on, inside, stays, _likes((goes_on, *found)), location=place)
-    start, kept = arith.Constant(Value(I1), True, location=place), [_like(v) for v in found]
+    guard = scf.If(goes_on, inside, stays, likes((goes_on, *found)), location=place)
+    start, kept = arith.Constant(Value(I1), True, location=place), [like(v) for v in found]
     inner = _copy(
         affine.For(
             loop.iv, (Affine.of(begin),), (*loop.upper, begin + strip),
             (*needed, same, guard, affine.Yield(guard.results, location=place)),
-            1, (start.result, *kept), (goes_on, *found), _likes((goes_on, *found)),
+            1, (start.result, *kept), (goes_on, *found), likes((goes_on, *found)),
             location=place,
         )
     )  # fmt: skip
     here = arith.Compare(Value(I1), "cmpi", "eq", begin, at, location=place)
     looks = (start, inner, scf.Yield(inner.results[1:], location=place))
-    looked = scf.If(here.result, looks, (scf.Yield(tuple(kept), location=place),), _likes(kept), location=place)
+    looked = scf.If(here.result, looks, (scf.Yield(tuple(kept), location=place),), likes(kept), location=place)
     return affine.For(
         begin, loop.lower, loop.upper, (here, looked, affine.Yield(looked.results, location=place)), strip,
         tuple(loop.inits[k] for k in others), tuple(kept), tuple(loop.results[k] for k in others), location=place,
@@ -185,11 +179,3 @@ def _copy(loop: affine.For) -> affine.For:
     (made,) = clone_block((loop,), {})
     assert isinstance(made, affine.For)
     return made
-
-
-def _likes(values: Sequence[Value]) -> tuple[Value, ...]:
-    return tuple(map(_like, values))
-
-
-def _like(value: Value) -> Value:
-    return Value(value.type, value.hint, value.location)

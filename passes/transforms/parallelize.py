@@ -192,11 +192,7 @@ def _as_values_first(
     rounds = any(each.needs_reassociation for each in in_memory) and not reassociate
     if not isinstance(loop, affine.For) or rounds or not stay or not (in_memory or in_the_way):
         return None
-
-    def may_alias(a: Value, b: Value) -> bool:
-        return accesses.storage.may_alias(accesses.storage.buffer(a), accesses.storage.buffer(b))
-
-    plain = loaded_once(loop, may_alias)  # what is stored and then looked at is in a value already
+    plain = loaded_once(loop, accesses.storage.may_share)  # what is stored and then looked at is in a value already
     again, carried = None, function if plain is loop else replaced(function, loop, plain)
     around = module if module is None else instead(module, function, carried)
     with suppress(IllegalTransform):

@@ -168,7 +168,7 @@ class _Sharing:
         if found is None:
             if self._storage is None:
                 self._storage = storage_of(*self._given)
-            found = self._storage.may_alias(self._storage.buffer(a), self._storage.buffer(b))
+            found = self._storage.may_share(a, b)
             self._aliases[a, b] = found
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 
 from affdsl.ir.core import Block, Op
@@ -12,7 +11,7 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependence, Dependences
+from affdsl.passes.analysis.dependence import Dependence, Dependences, unwarned
 from affdsl.passes.analysis.effects import is_pure
 from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.proposals import Proposal, Step
@@ -230,8 +229,7 @@ class _Motion:
             found: Dependence | None = None
             if self._blocked is not None:
                 load, write = self._blocked
-                with warnings.catch_warnings():  # what the analysis gives up on is no example
-                    warnings.simplefilter("ignore", AnalysisWarning)
+                with unwarned():  # what the analysis gives up on is no example
                     found = self._dependences.at(load, write, self._dependences.common(load, write) + 1)
             witness = found.witness() if found is not None and found.is_exact else None
             if found is None or witness is None:

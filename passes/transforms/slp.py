@@ -14,7 +14,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, substitute, with_fields
+from affdsl.ir.traverse import like, rewrite, substitute, with_fields
 from affdsl.ir.types import FloatType, IntegerType, MemRefType, VectorType
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -304,7 +304,7 @@ class _Packing:
         return rows
 
     def _shuffled(self, left: Value, right: Value, order: Sequence[int]) -> Value:
-        made = Value(left.type, left.hint, left.location)
+        made = like(left)
         self.body.append(vector.Shuffle(made, left, right, tuple(order), location=left.location))
         return made
 

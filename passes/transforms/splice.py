@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,12 +14,12 @@ from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import VectorType
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.an_iteration_ahead import last_iteration, named, require_whole_steps, why_it_is_stored
-from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, if_it_runs, written_out
+from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, carrying, if_it_runs, written_out
 
 MOST_FIRST = 8
 """How many loads stand first in the body. So none comes after a store to an address that ends in the same 12 bits, for
@@ -98,8 +97,7 @@ def splice(
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
     if more_loads < 0:
         raise ValueError(f"more_loads is at least 0, not {more_loads}")
-    with warnings.catch_warnings():  # what the analysis gives up on counts as stored
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on counts as stored
         dependences = Dependences(function, module)
         reasons, rows = _rows(loop, dependences, more_loads)
         runs = runs_at_least(loop, 1, dependences.accesses)
@@ -248,25 +246,11 @@ def _spliced(
         made[min((op for op, _ in row.loads), key=loop.body.index)] = tuple(ops)
     for starts, now, new in ready:
         inits, carried, yielded = [*inits, starts], [*carried, now], [*yielded, new]
-    results = tuple(Value(v.type) for v in carried)
     body = [each for op in loop.body for each in made.get(op, (op,))]
     if ahead or len(first) <= MOST_FIRST:
         loads = {*first}
         body = [*first, *(op for op in body if op not in loads)]
-    end_op = affine.Yield(tuple(yielded), location=loop.location)
-    if loop.results:
-        *body, old = body
-        assert isinstance(old, affine.Yield), "a loop with results ends with a yield"
-        end_op = with_fields(old, values=(*old.values, *yielded))
-    new_loop = with_fields(
-        loop,
-        body=(*body, end_op),
-        inits=(*loop.inits, *inits),
-        carried=(*loop.carried, *carried),
-        results=(*loop.results, *results),
-        ends=(),
-    )
-    return tuple(before), new_loop, values
+    return tuple(before), carrying(loop, body, inits, carried, yielded), values
 
 
 def _ending(lanes: int, span: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Term, Value, parts_of
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone, rewrite, walk, with_fields
+from affdsl.ir.traverse import clone, likes, rewrite, walk, with_fields
 from affdsl.ir.verifier.positions import Positions
 from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.legality.refusal import refusal
@@ -160,7 +160,7 @@ def either(condition: tuple[Constraint, ...], then: Op, orelse: Op, like: Op) ->
     new: dict[Value, Term] = {}
     orelse = clone(orelse, new)
     _rename_loops(orelse)
-    hands_on = tuple(Value(v.type, v.hint, v.location) for v in results)
+    hands_on = likes(results)
     then = _redefined(then, dict(zip(results, hands_on, strict=True)))
     return affine.If(
         condition,

@@ -37,6 +37,21 @@ def greatest(x: af.f32[N], out: af.f32[1]):
 
 
 @af.kernel
+def marked(x: af.i32[N], m: af.bool_[N], out: af.i32[1]):
+    with af.for_(N) as i, af.if_(m[i]):
+        out[0] += x[i]
+
+
+@af.kernel
+def steps(x: af.i32[N], out: af.i32[1]):
+    """What an iteration hands on has no mask."""
+    last = af.var(af.i32(7))
+    with af.for_(N) as i:
+        out[0] += (x[i] - last) * (x[i] - last)
+        last.set(x[i])
+
+
+@af.kernel
 def running(x: af.i64[N], y: af.i64[N]):
     s = af.var(af.i64(0))
     with af.for_(N) as i:
@@ -55,6 +70,8 @@ CASES = (
     (clipped, "u1 u1"),
     (total, "i4 1"),
     (greatest, "f4 1"),
+    (marked, "i4 ? 1"),
+    (steps, "i4 1"),
     (running, "i8 i8"),
     (shifted, "f4"),
 )
@@ -73,8 +90,8 @@ def test_results_are_the_same_bits_wherever_arrays_lie(kernel, types, target):
     lanes = 64 // np.dtype(element).itemsize
     for places in ((0, 0), (16, 16), (48, 8), (8, 40), (56, 24)):
         for vectors, more in LENGTHS:
-            counts = [1 if type == "1" else vectors * lanes + more for type in types.split()]
-            given = [at(place, count, element) for place, count in zip(places, counts, strict=False)]
+            each = [(1, element) if type == "1" else (vectors * lanes + more, type) for type in types.split()]
+            given = [at(place, *like) for place, like in zip((*places, 0), each, strict=False)]
             for array in given:
                 array[:] = random.integers(0, 100, array.size)
             found, wanted = given, [array.copy() for array in given]

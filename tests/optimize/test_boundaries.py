@@ -10,7 +10,8 @@ from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.fuse import overlapped_tiles
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.registers import jamming, matrix_products
+from affdsl.optimize.order import fronts
+from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import scalar_expansion
 from affdsl.schedule.schedule import Schedule
@@ -59,8 +60,8 @@ def test_what_vectors_take_in_another_order_of_statements_is_not_jammed():
 
 def test_recurrences_of_the_nearest_loop_around_are_jammed():
     s = Schedule(in_batches)
-    made, loop = jamming.take_rows(s, nests(s)[0], Options(AVX512))
-    assert loop == "i"
+    made, said = fronts.take(s, nests(s)[0], Options(AVX512))
+    assert said.startswith("8 iterations of i run at once")
     x, wanted, found = np.random.default_rng(0).random((3, 2, 19, 7))
     in_batches(x, wanted)
     found[:] = 0
@@ -70,7 +71,6 @@ def test_recurrences_of_the_nearest_loop_around_are_jammed():
 
 
 SWEEPS = {
-    0: lambda A, i, j: A[i, j] + 1.0,
     1: lambda A, i, j: A[i - 1, j] + A[i, j - 1] + A[i, j + 1] + A[i + 1, j],
     2: lambda A, i, j: A[i - 1, j] + A[i + 1, j + 1],
     3: lambda A, i, j: A[i - 1, j] + A[i + 1, j + 1] + A[i + 2, j + 1],
@@ -85,12 +85,12 @@ def test_the_smallest_skew_that_allows_it(skew):
             A[i, j] = 0.25 * SWEEPS[skew](A, i, j)
 
     s = Schedule(sweep)
-    if skew > max(jamming.SKEWS):
+    if skew > max(fronts.SKEWS):
         with pytest.raises(UnfitError, match="no skew makes it legal"):
-            jamming.take_time_steps(s, nests(s)[0], Options(AVX512))
+            fronts.take(s, nests(s)[0], Options(AVX512))
         return
-    _, said = jamming.take_time_steps(s, nests(s)[0], Options(AVX512))
-    assert ("behind" in said, f"each {skew} row" in said) == (skew > 0, skew > 0)
+    _, said = fronts.take(s, nests(s)[0], Options(AVX512))
+    assert f"each {skew} of i" in said
 
 
 def test_stages_of_many_conditions_are_in_no_bands():

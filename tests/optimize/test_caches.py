@@ -7,14 +7,12 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
-from affdsl.optimize.footprint import has_large_cache
 from affdsl.optimize.fuse import line_buffers
-from affdsl.optimize.memory import aligned_stencils
+from affdsl.optimize.machine import has_large_cache
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import time_tiles
 from affdsl.optimize.registers import matrix_products
-from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
@@ -113,82 +111,10 @@ def test_few_operations_on_what_memory_brings_load_each_vector():
         assert (".unroll(" in str(made)) == (not splices)
 
 
-def test_vectors_of_one_row_begin_in_lines_and_two_of_three_are_loaded():
-    kernel = named("jacobi-1d").kernel
-    made, said = inner_loops.take(Schedule(kernel), next(iter(nests(Schedule(kernel)))), Options(LARGE))
-    assert "i#1 runs on vectors of 8 that begin where lines of B do; of vectors that overlap 2 are loaded" in said
-    assert '.align("B", "i#1", 8)' in str(made)
-    fast = made.kernel()
-    for n in (0, 1, 5, 9, 130, 131, 150, 277):
-        for first in range(0, 8, 3):
-            given = np.random.default_rng(n).random((2, n + 8))
-            wanted, found = given.copy(), given.copy()
-            for arrays, run in ((wanted, kernel), (found, fast)):
-                a, b = arrays[:, first : first + n]
-                run(3, a, b)
-            np.testing.assert_array_equal(found, wanted)
-
-
-@af.kernel
-def diffused(steps: af.index, A: af.f64[N], B: af.f64[N]):
-    with af.for_(steps):
-        with af.for_(1, N - 1) as i:
-            B[i] = A[i] + 0.3 * (A[i - 1] - 2.0 * A[i] + A[i + 1]) - 0.1 * A[i]
-        with af.for_(N) as i:
-            A[i] = B[i]
-
-
-def test_where_operations_take_longer_all_vectors_are_loaded():
-    s = Schedule(diffused)
-    nest = next(iter(nests(s)))
-    made, said = aligned_stencils.take(s, nest, nest.name(nest.innermost), 8, Options(LARGE))
-    assert "where lines of B do; each vector is loaded, since shuffles wait" in said
-    assert "splice" not in str(made)
-    fast = made.kernel()
-    for n in (0, 2, 9, 150, 277):
-        given = np.random.default_rng(n).random((2, n))
-        wanted, found = given.copy(), given.copy()
-        diffused(3, *wanted)
-        fast(3, *found)
-        np.testing.assert_array_equal(found, wanted)
-
-
 @af.kernel
 def once(A: af.f64[N], B: af.f64[N]):
     with af.for_(1, N - 1) as i:
         B[i] = A[i - 1] + A[i] + A[i + 1]
-
-
-@af.kernel
-def in_place(steps: af.index, A: af.f64[N]):
-    with af.for_(steps), af.for_(1, N - 1) as i:
-        A[i] = A[i - 1] + A[i] + A[i + 1]
-
-
-@af.kernel
-def widened(steps: af.index, A: af.f32[N], B: af.f64[N]):
-    with af.for_(steps), af.for_(1, N - 1) as i:
-        B[i] = af.f64(A[i - 1]) + af.f64(A[i]) + af.f64(A[i + 1])
-
-
-@af.kernel
-def scattered(steps: af.index, A: af.f64[N], X: af.f64[N], B: af.f64[N]):
-    with af.for_(steps), af.for_(1, N - 1) as i:
-        B[i] = A[i - 1] + A[i] + A[i + 1] + X[i // 2] + X[i // 3] + X[i // 5]
-
-
-@pytest.mark.parametrize(("kernel", "target", "reason"), [
-    (named("jacobi-1d").kernel, SMALL, "processors of this kind shuffle in units of their own"),
-    (named("jacobi-2d").kernel, LARGE, "rows of several dimensions"),
-    (in_place, LARGE, "it loads what it stores"),
-    (widened, LARGE, "its vectors are no lines"),
-    (scattered, LARGE, "most of i#2 would run lane by lane"),
-])  # fmt: skip
-def test_other_rows_begin_where_they_did(kernel, target, reason):
-    s = Schedule(kernel)
-    nest = next(iter(nests(s)))
-    with pytest.raises(UnfitError, match=reason):
-        aligned_stencils.take(s, nest, nest.name(nest.innermost), 8, Options(target))
 
 
 def test_a_row_that_memory_brings_once_begins_where_it_did():

@@ -205,3 +205,31 @@ def _assert_same(found, expected):
     """To the bit, but for which NaN."""
     found, expected = (np.where(np.isnan(each), np.array(np.nan, each.dtype), each) for each in (found, expected))
     assert found.tobytes() == expected.tobytes(), (found, expected)
+
+
+@af.kernel
+def last_two(x: af.f32[N], y: af.f32[N], o: af.f32[2]):
+    with af.for_(N, iter_args=(o[0], o[1])) as (i, last, older):
+        y[i] = (x[i] + last) * older
+        af.yield_(x[i] * 3.0, last)
+    o[0], o[1] = last, older
+
+
+@af.kernel
+def made_of_each_other(x: af.f32[N], y: af.f32[N], o: af.f32[2]):
+    with af.for_(N, iter_args=(o[0], o[1])) as (i, a, b):
+        y[i] = a + b
+        af.yield_(b * 0.5, a + x[i])
+    o[0], o[1] = a, b
+
+
+@pytest.mark.parametrize(("kernel", "on_vectors"), [(last_two, True), (made_of_each_other, False)])
+def test_what_an_iteration_hands_on_is_on_vectors_unless_it_is_made_of_itself(kernel, on_vectors):
+    fast = kernel.optimize("avx2", threads=1)
+    assert ("32 lanes" in fast.explain()) == on_vectors
+    for n in (0, 1, 2, 31, 32, 33, 200):
+        x, o = np.random.default_rng(n).normal(size=(2, n + 2)).astype(np.float32)
+        found, wanted = [np.zeros(n, np.float32), o[:2].copy()], [np.zeros(n, np.float32), o[:2].copy()]
+        fast(x[:n], *found)
+        kernel.interpret(x[:n], *wanted)
+        assert [a.tobytes() for a in found] == [a.tobytes() for a in wanted]

@@ -1,19 +1,21 @@
 """The model of what takes long: beside gcc, which says what it vectorizes, and beside counts by hand."""
 
+import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.mlir.readers import parse
 from affdsl.optimize.machine import Level, Machine, usual
 from affdsl.optimize.model.autovectorized import lanes_by_compiler
 from affdsl.optimize.model.chains import cycles_waiting
-from affdsl.optimize.model.compiled import has_loops
+from affdsl.optimize.model.compiled import has_loops, is_branch
 from affdsl.optimize.model.cost import Model
+from affdsl.optimize.model.units import WHOLE_QUOTIENT
 from affdsl.optimize.options import targets
-from affdsl.passes.analysis.iterations import one
+from affdsl.passes.analysis.iterations import Lanes, one
 from benchmarks.patterns import PATTERNS
 from benchmarks.patterns.reports import STRICT, compilers
 from benchmarks.plain import plain
@@ -47,6 +49,103 @@ def test_what_is_taken_to_run_on_vectors_is_vectorized_by_gcc(pattern):
         pytest.skip("gcc is not on PATH")
     if max(expected) > 1:
         assert found.vectorizes(plain(pattern.kernel), STRICT)
+
+
+@af.kernel
+def products_of_16(a: af.f32[N, 16, 16], b: af.f32[N, 16, 16], c: af.f32[N, 16, 16]):
+    with af.for_(N) as n, af.for_(16) as i, af.for_(16) as j:
+        total = af.var(af.f32(0))
+        with af.for_(16) as k:
+            total += a[n, i, k] * b[n, k, j]
+        c[n, i, j] = total
+
+
+@af.kernel
+def from_four_before(x: af.f64[N], y: af.f64[N]):
+    with af.for_(4, N) as i:
+        x[i] = x[i - 4] + y[i]
+
+
+@af.kernel
+def elimination(A: af.f64[N, N]):
+    with af.for_(N) as k, af.for_(k + 1, N) as i, af.for_(k + 1, N) as j:
+        A[i, j] -= A[i, k] * A[k, j]
+
+
+@af.kernel
+def counted_beside(x: af.f32[N], y: af.f32[N]):
+    k = af.var(af.i32(0))
+    with af.for_(N) as i:
+        k += 3
+        y[i] = x[i] * af.f32(k)
+
+
+@af.kernel
+def moved_to_the_front(x: af.f32[N], y: af.f32[N]):
+    k = af.var(af.i32(0))
+    with af.for_(N) as i:
+        with af.if_(x[i] > 0):
+            k += 1
+        y[i] = x[i] * af.f32(k)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "lanes"), [(products_of_16, 8), (from_four_before, 4), (elimination, 4), (counted_beside, 8)]
+)
+def test_short_loops_inside_distances_and_counters_are_no_hindrance_for_gcc(kernel, lanes):
+    model = model_of(kernel)
+    (loop,) = innermost(kernel)[:1]
+    around = [op.iv for op in walk(kernel.func) if isinstance(op, affine.For) and op is not loop]
+    first = Lanes(dict.fromkeys(around, np.zeros(1, np.int64)), np.ones(1))
+    assert lanes_by_compiler(loop, model.iterations, first, model.machine) == lanes
+    found = next((each for each in compilers() if each.name == "gcc"), None)
+    if found is None:
+        pytest.skip("gcc is not on PATH")
+    assert found.vectorizes(plain(kernel), STRICT)
+
+
+def test_a_counter_that_data_moves_is_handed_on():
+    model = model_of(moved_to_the_front)
+    (loop,) = innermost(moved_to_the_front)
+    assert lanes_by_compiler(loop, model.iterations, one(), model.machine) == 1
+
+
+@af.kernel
+def least_of_rows(x: af.f32[N], best: af.f32[1], at: af.i64[1]):
+    least = af.var(x[0])
+    place = af.var(af.i64(0))
+    with af.for_(1, N) as i, af.if_(x[i] < least):
+        least.set(x[i])
+        place.set(af.i64(i))
+    best[0] = least
+    at[0] = place
+
+
+@af.kernel
+def kept_of_some(x: af.f32[N], y: af.f32[N], z: af.f32[N]):
+    with af.for_(N) as i, af.if_(x[i] < 0.5), af.if_(y[i] > 0.5):
+        z[i] = z[i] + x[i]
+
+
+def test_what_is_chosen_in_registers_is_no_branch_and_waits_for_the_condition():
+    """As measured on a successor of Golden Cove: 3.9 cycles a number, and none is lost to branches."""
+    core = usual(AVX2)
+    assert cycles_waiting(innermost(least_of_rows)[0], core) == pytest.approx(3.9, rel=0.35)
+    inside = {op for op in walk(kept_of_some.func) if isinstance(op, scf.If)}
+    assert [is_branch(op) for op in walk(least_of_rows.func) if isinstance(op, scf.If)] == [False]
+    assert {is_branch(op) for op in inside} == {True}
+
+
+@af.kernel
+def on_a_ring(x: af.f64[N], y: af.f64[N]):
+    with af.for_(N) as i:
+        y[i] = x[(i + 1) % N] + x[(i + N - 1) % N]
+
+
+def test_remainders_by_a_size_divide():
+    model = model_of(on_a_ring)
+    (loop,) = innermost(on_a_ring)
+    assert model.computing(loop) >= 2 * WHOLE_QUOTIENT * SIZE
 
 
 @af.kernel

@@ -8,12 +8,12 @@ import pytest
 
 import affdsl as af
 from affdsl.optimize import recipes
-from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.fuse import stencil_chains
 from affdsl.optimize.optimizer import decided
 from affdsl.optimize.options import Options, targets
 from affdsl.optimize.order import time_tiles
 from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.versions import larger_than
 from affdsl.schedule.spelling import literal
 from benchmarks.polybench.suite import SUITE, named
 from tests.effort import TRIES_ALL, some

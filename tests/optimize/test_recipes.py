@@ -9,9 +9,9 @@ import re
 import pytest
 
 import affdsl as af
+from affdsl.optimize.attempts import in_memory
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.order.distribution import in_memory
 from affdsl.optimize.unfit import UnfitError
 from tests.effort import TRIES_ALL
 from tests.harness.rows import missing

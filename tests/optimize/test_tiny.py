@@ -78,7 +78,7 @@ def test_few_columns_are_rows_of_vectors(columns, target, most):
     kernel = rows_of_products(K, columns)
     fast = kernel.optimize(target, threads=1)
     lanes = min(most, 1 << (columns - 1).bit_length())
-    assert f"a product with few columns, where they stand: vectors of {lanes}" in fast.explain()
+    assert f"a product of small matrices, where they stand: vectors of {lanes}" in fast.explain()
     for rows, terms in ((0, 3), (1, 0), (1, 1), (9, 5), (19, 8)):
         random = np.random.default_rng(rows)
         a, b = random.normal(size=(rows, terms)), random.normal(size=(terms, columns))

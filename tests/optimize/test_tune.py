@@ -221,25 +221,9 @@ def test_a_damaged_file_is_reported_and_not_taken(clock, empty_cache):
     assert "timed before" in tuned().explain()
 
 
-NO_RECORDS = [
-    *(
-        "",
-        "[]",
-        "{}",
-        '{"sizes": {"N": -1}, "times": [], "refused": []}',
-        '{"sizes": {}, "times": [], "refused": [[{}, 3]]}',
-    ),
-    *(
-        f'{{"sizes": {{}}, "times": [[{choices}, {seconds}]], "refused": []}}'
-        for choices, seconds in (
-            *(("{}", wrong) for wrong in ("0.0", "NaN", "-1.0", '"1"')),
-            *(
-                (wrong, "1.0")
-                for wrong in ('{"sums": 1e9}', '{"sums": 9999999}', '{"x": 1}', '{"left_out": ["x"]}', "7")
-            ),
-        )
-    ),
-]
+NO_RECORDS = ["", "[]", "{}", *(f'{{"sizes": {{}}, "times": [{each}], "refused": []}}' for each in (
+    "7", "[7, 1.0]", '[{"x": 1}, 1.0]', "[{}]",
+))]  # fmt: skip
 
 
 @pytest.mark.parametrize("content", NO_RECORDS)

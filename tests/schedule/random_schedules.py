@@ -175,6 +175,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
         *_two(s, r)[: r.choice((1, 2))], blocks=r.choice((1, 3)), threads=r.choice((1, 4))
     ),
     "hoist": lambda s, r: s.hoist(_loop(s, r)),
+    "if_convert": lambda s, r: s.if_convert(_loop(s, r)),
     "scalar_replace": lambda s, r: s.scalar_replace(_loop(s, r)),
     "splice": lambda s, r: s.splice(_loop(s, r), ahead=r.random() < 0.5, more_loads=r.choice((0, 0, 1))),
     "slp": lambda s, r: s.slp(_loop(s, r), r.choice((2, 4))),
@@ -195,7 +196,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "inline": lambda s, r: s.inline(_array(s, r)),
     "copy": _copy,
     "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
-    "prefetch": lambda s, r: s.prefetch(_array(s, r), *_two(s, r)),
+    "prefetch": lambda s, r: s.prefetch(_array(s, r), *_two(s, r), distance=r.choice((None, 1, 8))),
     "load_ahead": lambda s, r: s.load_ahead(_array(s, r), _loop(s, r)),
     "align": lambda s, r: s.align(_array(s, r), _loop(s, r), r.choice((2, 4, 16))),
     "stream": lambda s, r: s.stream(_array(s, r), _loop(s, r), r.choice((0, 64, 4096))),

@@ -19,14 +19,13 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import operands_first, walk
-from affdsl.ir.types import F32, I1, INDEX, MemRefType
+from affdsl.ir.types import F32, I1, INDEX
 from affdsl.mlir.readers import parse
 from affdsl.optimize.model.moving import Moving
 from affdsl.passes.analysis.bounds.claims import divisions
 from affdsl.passes.analysis.conditions import alternatives, is_computed
 from affdsl.passes.analysis.domain import Scope
 from affdsl.passes.analysis.iterations import Iterations, Lanes
-from affdsl.passes.analysis.scheduler import _groups
 from affdsl.passes.legality.order import _Order
 from affdsl.passes.proof.symbols import Symbols
 from affdsl.passes.transforms.vectorize.counted import counts
@@ -49,53 +48,6 @@ def test_an_inlined_value_is_computed_once_where_it_is_read():
     made = af.Schedule(kernels.mapped(SHAPES["logistic"], 60)).inline("t").function
     kinds = [op.kind for op in walk(made) if isinstance(op, arith.Binary)]
     assert kinds.count("mulf") == 2 * 60  # read at two places
-
-
-# Which statements belong together ------------------------------------------------------------------------------------
-
-
-def block_of(random: Random, size: int) -> tuple[tuple[Op, ...], dict[Op, set[Op]]]:
-    """Loads, stores, sums and constants at random, and which operations use values of which."""
-    buffer = Value(MemRefType((None,), F32), "A")
-    ops: list[Op] = []
-    uses: dict[Op, set[Op]] = {}
-    values: list[tuple[Value, Op]] = []
-    for _ in range(size):
-        kind = random.choice(("load", "store", "sum", "sum", "constant")) if values else "constant"
-        chosen = [random.choice(values[-6:]) for _ in range({"store": 1, "sum": 2}.get(kind, 0))]
-        result = Value(F32)
-        match kind:
-            case "load":
-                op: Op = affine.Load(result, buffer, (Affine.of(len(ops)),))
-            case "store":
-                op = affine.Store(chosen[0][0], buffer, (Affine.of(len(ops)),))
-            case "sum":
-                op = arith.Binary(result, "addf", chosen[0][0], chosen[1][0])
-            case _:
-                op = arith.Constant(result, 1.0)
-        ops.append(op)
-        uses[op] = {maker for _, maker in chosen}
-        if kind != "store":
-            values.append((result, op))
-    return tuple(ops), uses
-
-
-def test_statements_that_use_one_value_belong_together():
-    for seed in range(60):
-        block, uses = block_of(Random(seed), 24)
-        touching = [op for op in block if isinstance(op, affine.Load | affine.Store)]
-
-        def made_of(op: Op, uses: dict[Op, set[Op]] = uses) -> set[Op]:
-            """The loads that an operation uses, through sums."""
-            return {op} if isinstance(op, affine.Load) else {x for each in uses[op] for x in made_of(each)}
-
-        together = {op: {op} for op in touching}
-        for op in touching:
-            for other in made_of(op):
-                joined = together[op] | together[other]
-                together |= dict.fromkeys(joined, joined)
-        wanted = {frozenset(group) for group in together.values()}
-        assert {frozenset(group) for group in _groups(block)} == wanted, seed
 
 
 # Indices that are computed -------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.caller import caller_kind
 from affdsl.lang.turned import is_turned, turned
 from affdsl.optimize import optimized
 from tests.codegen.c.compare import compile_silently
@@ -103,8 +104,30 @@ def test_all_arrays_have_to_lie_so_whatever_their_steps_are(a, out, made, decide
     assert len(decided) == made
 
 
+def test_later_calls_ask_no_python(monkeypatch) -> None:
+    if caller_kind()[0] != "compiled":
+        pytest.skip("the caller by ctypes asks Python each time")
+    fast = clipped.optimize(threads=1)
+    random = np.random.default_rng(2)
+
+    def call(*shape: int) -> None:
+        a, out = np.asfortranarray(random.normal(size=shape)), np.zeros(shape, order="F")
+        assert fast(out=out, a=a[::-1]) is None
+        np.testing.assert_array_equal(out, a[::-1].clip(0, 1))
+
+    call(40, 50)
+    call(3, 2)  # which small loops were left out for
+    monkeypatch.setattr(optimized.np, "transpose", None)
+    for shape in ((40, 50), (50, 40), (3, 2), (1, 9), (0, 4), (300, 7)):
+        call(*shape)
+        a = random.normal(size=shape)
+        fast(a, out := np.zeros(shape))
+        np.testing.assert_array_equal(out, a.clip(0, 1))
+
+
 def test_mistakes_are_told_in_the_order_of_the_kernel() -> None:
     fast = clipped.optimize(threads=1)
+    fast(np.ones((3, 5), order="F"), np.ones((3, 5), order="F"))
     with pytest.raises(af.SizeError, match=r"dimension 1 of argument 'out' must be N = 5 .*, got 4"):
         fast(np.ones((3, 5), order="F"), np.ones((3, 4), order="F"))
     a = np.ones((4, 4), order="F")

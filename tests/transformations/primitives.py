@@ -32,6 +32,7 @@ from affdsl.passes.transforms.data_copy import data_copy
 from affdsl.passes.transforms.demote import demote
 from affdsl.passes.transforms.expand import expand
 from affdsl.passes.transforms.hoist import hoist
+from affdsl.passes.transforms.if_convert import if_convert
 from affdsl.passes.transforms.index_set_split import index_set_split
 from affdsl.passes.transforms.locate import locate
 from affdsl.passes.transforms.map_gpu import map_gpu
@@ -469,6 +470,9 @@ PRIMITIVES: dict[str, Primitive] = {
     # Blocks and threads may run backwards, if there are several.
     "map_gpu": Primitive(nested((1, 2, 5), (1, 3)), _mapped, forced(_mapped_backwards, *REVERSE)),
     "hoist": _primitive(one(), lambda at, loops, n: hoist(at.function, *at.ivs(loops), module=at.module)),
+    "if_convert": _primitive(
+        one(), lambda at, loops, n: if_convert(at.function, *at.ivs(loops), module=at.module)
+    ),
     "sink": _primitive(one(), lambda at, loops, n: sink(at.function, *at.ivs(loops), module=at.module)),
     "make_perfect": _primitive(
         nested(), lambda at, loops, n: make_perfect(at.function, *at.ivs(loops), module=at.module)

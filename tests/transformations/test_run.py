@@ -55,6 +55,7 @@ def test_nothing_that_is_accepted_is_wrong():
         "make_perfect",
         "locate",
         "reroll",
+        "if_convert",
     }
     assert total(report).validated >= 20
 

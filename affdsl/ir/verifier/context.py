@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from affdsl.frozen import FrozenValue, field
@@ -24,5 +24,22 @@ class Context(FrozenValue):
     runs: bool = True
 
 
+class UnmetError(Exception):
+    """What a rule needs does not hold, of which it has told: what else it asks means nothing then."""
+
+
+def needed(problems: Iterable[str]) -> Iterator[str]:
+    """Problems of a rule, which ends with them if there are any. Raises UnmetError."""
+    found = [*problems]
+    yield from found
+    if found:
+        raise UnmetError
+
+
 Rule: TypeAlias = Callable[[Any, Context], Iterator[str]]
 Rules: TypeAlias = dict[type[Op], Rule]
+
+
+def of_types(rule: Callable[[Any], Iterator[str]]) -> Rule:
+    """A rule that asks nothing of what is around an operation."""
+    return lambda op, context: rule(op)

@@ -13,7 +13,7 @@ from affdsl.ir.dialects.opaque import DIALECTS, Opaque, OpaqueBlock, may_end
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.types import FunctionType, Type
-from affdsl.ir.verifier.context import Context
+from affdsl.ir.verifier.context import Context, needed
 from affdsl.ir.verifier.opaque_arithmetic import arithmetic
 from affdsl.ir.verifier.opaque_rules import RULES
 
@@ -77,10 +77,7 @@ def opaque(op: Opaque, context: Context) -> Iterator[str]:
     """The numbers of operands, results, regions and successors, and what little is known of the types."""
     signature = SIGNATURES.get(op.kind)
     if signature is not None:
-        problems = list(_counts(op, signature))
-        yield from problems
-        if problems:
-            return
+        yield from needed(_counts(op, signature))
     if op.kind.startswith(("arith.", "math.")):
         yield from arithmetic(op)
     elif op.kind == "func.constant":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from affdsl.ir.attributes import StringAttr
@@ -14,7 +14,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, INDEX, FunctionType, IndexType, IntegerType, MemRefType, Type, UnrankedMemRefType
 from affdsl.ir.verifier import complex_numbers, opaque, structured, transfers, types, vector, views
-from affdsl.ir.verifier.context import Context, Rule, Rules
+from affdsl.ir.verifier.context import Context, Rules, of_types
 from affdsl.ir.verifier.types import must_agree, must_be, must_have
 
 
@@ -129,8 +129,7 @@ def alloc(op: memref.Allocation, context: Context) -> Iterator[str]:
     """A size for each dynamic dimension; a layout that is known; an alignment that is a power of two."""
     yield from types.memref_type(op.result)
     yield from must_have(INDEX, *op.sizes, *op.symbols)
-    if op.alignment is not None and (op.alignment <= 0 or op.alignment & (op.alignment - 1)):
-        yield f"the alignment must be a power of two, but is {op.alignment}"
+    yield from types.power_of_two(op.alignment)
     if isinstance(op.result.type, MemRefType):
         dynamic = op.result.type.shape.count(None)
         if len(op.sizes) != dynamic:
@@ -258,10 +257,6 @@ def _unsigned(what: str, positions: frozenset[int], of: Sequence[Type]) -> Itera
             yield f"{what} {position} is unsigned, but has type {type}"
 
 
-def _of_types(rule: Callable[[Any], Iterator[str]]) -> Rule:
-    return lambda op, context: rule(op)
-
-
 RULES: Rules = {
     affine.For: affine_for,
     affine.If: affine_if,
@@ -272,26 +267,26 @@ RULES: Rules = {
     affine.Load: affine_access,
     affine.Store: affine_access,
     affine.Yield: structured.nothing,
-    arith.Constant: _of_types(types.constant),
-    arith.Binary: _of_types(types.binary),
-    arith.Extended: _of_types(types.extended),
-    arith.Negate: _of_types(types.negate),
-    arith.Compare: _of_types(types.compare),
-    arith.Cast: _of_types(types.cast),
-    arith.Select: _of_types(types.select),
-    complex_.Constant: _of_types(complex_numbers.constant),
-    complex_.Create: _of_types(complex_numbers.create),
-    complex_.Part: _of_types(complex_numbers.part),
-    complex_.Unary: _of_types(complex_numbers.unary),
-    complex_.Binary: _of_types(complex_numbers.binary),
-    complex_.Compare: _of_types(complex_numbers.compare),
+    arith.Constant: of_types(types.constant),
+    arith.Binary: of_types(types.binary),
+    arith.Extended: of_types(types.extended),
+    arith.Negate: of_types(types.negate),
+    arith.Compare: of_types(types.compare),
+    arith.Cast: of_types(types.cast),
+    arith.Select: of_types(types.select),
+    complex_.Constant: of_types(complex_numbers.constant),
+    complex_.Create: of_types(complex_numbers.create),
+    complex_.Part: of_types(complex_numbers.part),
+    complex_.Unary: of_types(complex_numbers.unary),
+    complex_.Binary: of_types(complex_numbers.binary),
+    complex_.Compare: of_types(complex_numbers.compare),
     func.Call: call,
     func.Func: function,
     func.Module: structured.nothing,
     func.Return: structured.nothing,
-    math.Unary: _of_types(types.math_unary),
-    math.Binary: _of_types(types.math_binary),
-    math.Fma: _of_types(types.fma),
+    math.Unary: of_types(types.math_unary),
+    math.Binary: of_types(types.math_binary),
+    math.Fma: of_types(types.fma),
     memref.Alloc: alloc,
     memref.Alloca: alloc,
     memref.Cast: memref_cast,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from affdsl.errors import VerificationError
 from affdsl.ir.applied import Applied
@@ -15,7 +16,7 @@ from affdsl.ir.messages import op_name, shown, where
 from affdsl.ir.nesting import DEEPEST, INSTEAD, TOO_DEEP, levels_of
 from affdsl.ir.types import FunctionType
 from affdsl.ir.verifier.attributes import attributes
-from affdsl.ir.verifier.context import Context
+from affdsl.ir.verifier.context import Context, UnmetError
 from affdsl.ir.verifier.dominance import dominators, is_ordered
 from affdsl.ir.verifier.endings import HeldBlock, ending, misplaced, scopes
 from affdsl.ir.verifier.opaque import branches
@@ -129,8 +130,9 @@ class _Walk:
         if rule is None:
             problems.append(f"{where(op)}: the verifier does not know this operation")
         else:
-            for text in rule(op, self.context):
-                problems.append(f"{where(op)}: {text}")
+            with suppress(UnmetError):
+                for text in rule(op, self.context):
+                    problems.append(f"{where(op)}: {text}")
             if op.attributes:
                 problems.extend(f"{where(op)}: {text}" for text in attributes(op))
             if op.written:

@@ -72,8 +72,7 @@ def global_buffer(op: memref.Global, context: Context) -> Iterator[str]:
     count = _count(shape)
     if op.external and op.value is not None:
         yield f"@{op.symbol} is defined elsewhere, but has a value here"
-    if op.alignment is not None and (op.alignment <= 0 or op.alignment & (op.alignment - 1)):
-        yield f"the alignment must be a power of two, but is {op.alignment}"
+    yield from types.power_of_two(op.alignment)
     if op.value is None:
         return
     numbers = op.value if isinstance(op.value, tuple) else (op.value,)

@@ -209,6 +209,12 @@ def reduction(kind: str, result: Value) -> Iterator[str]:
         yield f"the reduction {kind} takes {wanted}s, which {shown(result)} of type {result.type} is not"
 
 
+def power_of_two(alignment: int | None) -> Iterator[str]:
+    """An alignment that is given is a power of two."""
+    if alignment is not None and (alignment <= 0 or alignment & (alignment - 1)):
+        yield f"the alignment must be a power of two, but is {alignment}"
+
+
 def any_memref(value: Value) -> Iterator[str]:
     """value is a memref, whether its rank is known or not."""
     if not isinstance(value.type, UnrankedMemRefType):

@@ -13,8 +13,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
 from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, ScalarType, Type, VectorType
-from affdsl.ir.verifier.context import Context, Rule, Rules
-from affdsl.ir.verifier.types import element, must_be, must_be_known, must_have
+from affdsl.ir.verifier.context import Rules, needed, of_types
+from affdsl.ir.verifier.types import element, must_be, must_be_known, must_have, power_of_two
 
 Dims = tuple[tuple[int, bool], ...]
 """The sizes of a vector, each with whether it is scalable."""
@@ -144,7 +144,7 @@ def access(op: vector.Load | vector.Store) -> Iterator[str]:
     value = op.result if isinstance(op, vector.Load) else op.value
     yield from access_of(value, op.memref)
     yield from _base(op.memref, op.indices)
-    yield from _alignment(op.alignment)
+    yield from power_of_two(op.alignment)
 
 
 def access_of(value: Value, buffer: Value) -> Iterator[str]:
@@ -177,7 +177,7 @@ def masked(
         problems += [*_is_vector(op.offsets, zero=False), *must_be("integer or index", op.offsets)]
     yield from problems
     yield from _base(op.memref, op.indices)
-    yield from _alignment(op.alignment)
+    yield from power_of_two(op.alignment)
     if isinstance(op, vector.MaskedLoad | vector.Gather | vector.ExpandLoad):
         yield from must_have(value.type, op.pass_thru)
     if isinstance(op.memref.type, MemRefType) and not problems:
@@ -195,11 +195,6 @@ def masked(
                 yield f"{shown(part)} has type {part.type}, whose shape is not that of {shown(value)}: {value.type}"
 
 
-def _alignment(alignment: int | None) -> Iterator[str]:
-    if alignment is not None and (alignment <= 0 or alignment & (alignment - 1)):
-        yield f"the alignment must be a power of two, but is {alignment}"
-
-
 def fma(op: vector.Fma) -> Iterator[str]:
     """Vectors of floats of one type."""
     yield from _is_vector(op.a)
@@ -209,10 +204,7 @@ def fma(op: vector.Fma) -> Iterator[str]:
 
 def reduction(op: vector.Reduction) -> Iterator[str]:
     """A vector of at most one dimension, and scalars of its elements' type, for which the kind exists."""
-    problems = [*_is_vector(op.source)]
-    yield from problems
-    if problems:
-        return
+    yield from needed(_is_vector(op.source))
     if len(_dims(op.source.type)) > 1:
         yield f"{shown(op.source)} must have one dimension, but has type {op.source.type}"
     for value in (op.result, *op.acc):
@@ -225,10 +217,7 @@ def reduction(op: vector.Reduction) -> Iterator[str]:
 
 def multi_reduction(op: vector.MultiReduction) -> Iterator[str]:
     """Dimensions that source has; acc and result are what is left of it, a scalar if nothing is."""
-    problems = [*_is_vector(op.source, zero=False)]
-    yield from problems
-    if problems:
-        return
+    yield from needed(_is_vector(op.source, zero=False))
     dims = _dims(op.source.type)
     if len(set(op.dims)) < len(op.dims) or any(not 0 <= d < len(dims) for d in op.dims):
         yield f"reduces the dimensions {_list(op.dims)}, which must be among those of {op.source.type}, each once"
@@ -311,9 +300,7 @@ def outer_product(op: vector.OuterProduct) -> Iterator[str]:
     if len(_dims(op.left.type)) > 1 or len(_dims(op.right.type)) > 1:
         problems.append(f"{shown(op.left)} and {shown(op.right)} must have one dimension")
     problems += _same_element(op.left, op.right)
-    yield from problems
-    if problems:
-        return
+    yield from needed(problems)
     of = element(op.left.type)
     assert isinstance(of, ScalarType)
     yield from must_have(_vector(_dims(op.left.type) + _dims(op.right.type), of), op.result, *op.acc)
@@ -381,9 +368,7 @@ def extract_slice(op: vector.ExtractStridedSlice) -> Iterator[str]:
     if len({len(part) for part in parts}) > 1 or len(op.offsets) > len(dims):
         lengths = " and ".join(str(len(part)) for part in parts)
         problems.append(f"has {lengths} offsets, sizes and strides, which must be equally many, at most {len(dims)}")
-    yield from problems
-    if problems:
-        return
+    yield from needed(problems)
     yield from _inside(op.source, op.offsets, op.sizes, dims)
     yield from _unit(op.strides)
     for k, (size, (full, scalable)) in enumerate(zip(op.sizes, dims, strict=False)):
@@ -436,9 +421,7 @@ def shuffle(op: vector.Shuffle) -> Iterator[str]:
         problems.append(f"{both} differ in more than their first dimension")
     if any(scalable for _, scalable in left + right):
         problems.append(f"{shown(op.left)} is scalable: its rows cannot be counted")
-    yield from problems
-    if problems:
-        return
+    yield from needed(problems)
     rows = left[0][0] + right[0][0] if left else 2
     for row in op.mask:
         if row != POISON and not 0 <= row < rows:
@@ -456,9 +439,9 @@ def transpose(op: vector.Transpose) -> Iterator[str]:
     if sorted(op.permutation) != list(range(len(dims))):
         given = f"{_list(op.permutation)}, of {len(op.permutation)} numbers,"
         problems.append(f"{given} is no permutation of the {len(dims)} dimensions of {op.source.type}")
-    yield from problems
+    yield from needed(problems)
     of = element(op.source.type)
-    if not problems and isinstance(of, ScalarType):
+    if isinstance(of, ScalarType):
         yield from must_have(_vector(tuple(dims[k] for k in op.permutation), of), op.result)
 
 
@@ -475,10 +458,9 @@ def shape_cast(op: vector.ShapeCast) -> Iterator[str]:
 
 def bit_cast(op: vector.BitCast) -> Iterator[str]:
     """Vectors that differ in their last dimension only, and have as many bits along it."""
-    problems = [*_is_vector(op.source, op.result)]
-    yield from problems
+    yield from needed(_is_vector(op.source, op.result))
     source, target = _dims(op.source.type), _dims(op.result.type)
-    if not problems and (
+    if (
         len(source) != len(target)
         or source[:-1] != target[:-1]
         or [s for _, s in source] != [s for _, s in target]
@@ -584,14 +566,7 @@ _RULES: dict[type[Op], Callable[[Any], Iterator[str]]] = {
 }
 
 
-def _of_types(rule: Callable[[Any], Iterator[str]]) -> Rule:
-    def of_types(op: Op, context: Context) -> Iterator[str]:
-        return rule(op)
-
-    return of_types
-
-
-RULES: Rules = {cls: _of_types(rule) for cls, rule in _RULES.items()}
+RULES: Rules = {cls: of_types(rule) for cls, rule in _RULES.items()}
 """What each class of vector operations must keep."""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from itertools import islice
 
 from affdsl.ir import layouts
 from affdsl.ir.dialects import memref
@@ -11,17 +12,13 @@ from affdsl.ir.messages import shown
 from affdsl.ir.mixed import Static
 from affdsl.ir.types import INDEX, IndexType, IntegerType, MemRefType, UnrankedMemRefType
 from affdsl.ir.verifier import types
-from affdsl.ir.verifier.context import Context, Rules
+from affdsl.ir.verifier.context import Context, Rules, needed
 from affdsl.ir.verifier.types import must_have
 
 
 def subview(op: memref.SubView, context: Context) -> Iterator[str]:
     """One offset, size and stride for each dimension, in bounds where known; the type that follows from them."""
-    pair = _both(op.source, op.result)
-    if isinstance(pair, str):
-        yield pair
-        return
-    source, result = pair
+    source, result = yield from _both(op.source, op.result)
     problems = [*_parts(op), *_same_storage(source, result)]
     yield from problems
     counts = len(op.static_offsets), len(op.static_sizes), len(op.static_strides)
@@ -104,11 +101,7 @@ def _parts(op: memref.Part) -> Iterator[str]:
 
 def expand_shape(op: memref.ExpandShape, context: Context) -> Iterator[str]:
     """Groups of dimensions in order, whose sizes multiply to those of the source; the layout that follows."""
-    pair = _both(op.source, op.result)
-    if isinstance(pair, str):
-        yield pair
-        return
-    source, result = pair
+    source, result = yield from _both(op.source, op.result)
     yield from must_have(INDEX, *op.sizes)
     if op.static_sizes.count(None) != len(op.sizes):
         yield f"{op.static_sizes.count(None)} sizes are left open, but {len(op.sizes)} values are given"
@@ -119,24 +112,18 @@ def expand_shape(op: memref.ExpandShape, context: Context) -> Iterator[str]:
         problems += _must_know("size", result.shape, op.static_sizes)
     if layouts.strided(source) is None:
         problems.append(f"{shown(op.source)} has the layout of {source}, of which strides say nothing")
-    yield from problems
-    if not problems and (wanted := layouts.expanded(source, result.shape, op.groups)) != result:
+    yield from needed(problems)
+    if (wanted := layouts.expanded(source, result.shape, op.groups)) != result:
         yield f"{shown(op.result)} must have type {wanted}, but has {result}"
 
 
 def collapse_shape(op: memref.CollapseShape, context: Context) -> Iterator[str]:
     """Groups of dimensions in order, contiguous in memory, whose sizes multiply to those of the result."""
-    pair = _both(op.source, op.result)
-    if isinstance(pair, str):
-        yield pair
-        return
-    source, result = pair
+    source, result = yield from _both(op.source, op.result)
     problems = list(layouts.group_problems(op.groups, result.shape, source.shape))
     if layouts.strided(source) is None:
         problems.append(f"{shown(op.source)} has the layout of {source}, of which strides say nothing")
-    yield from problems
-    if problems:
-        return
+    yield from needed(problems)
     wanted = layouts.collapsed(source, result.shape, op.groups)
     if wanted is None:
         yield f"{shown(op.source)} has dimensions in one group that are not contiguous: {source}"
@@ -146,11 +133,7 @@ def collapse_shape(op: memref.CollapseShape, context: Context) -> Iterator[str]:
 
 def view(op: memref.View, context: Context) -> Iterator[str]:
     """A contiguous buffer of bytes; a result without layout, with a size for each dynamic dimension."""
-    pair = _both(op.source, op.result)
-    if isinstance(pair, str):
-        yield pair
-        return
-    source, result = pair
+    source, result = yield from _both(op.source, op.result)
     yield from must_have(INDEX, op.shift, *op.sizes)
     if source.rank != 1 or source.element != IntegerType(8):
         yield f"{shown(op.source)} must have one dimension and elements of type i8, but has type {source}"
@@ -202,11 +185,10 @@ def extract_strided_metadata(op: memref.ExtractStridedMetadata, context: Context
         yield f"gives {len(op.sizes)} sizes and {len(op.strides)} strides for {source.rank} dimensions"
 
 
-def _both(source: Value, result: Value) -> tuple[MemRefType, MemRefType] | str:
-    """The types of a view and its source, or what is wrong with them."""
+def _both(source: Value, result: Value) -> Generator[str, None, tuple[MemRefType, MemRefType]]:
+    """The types of a view and its source, unless something is wrong with them."""
     for value in (source, result):
-        for problem in types.memref_type(value):
-            return problem
+        yield from needed(islice(types.memref_type(value), 1))
     assert isinstance(source.type, MemRefType)
     assert isinstance(result.type, MemRefType)
     return source.type, result.type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from affdsl.ir.applied import applied
-from affdsl.ir.attributes import ArrayAttr, Attribute, DenseAttr, IntegerAttr, MapAttr, OpaqueAttr
+from affdsl.ir.attributes import ArrayAttr, Attribute, DenseAttr, IntegerAttr, MapAttr, OpaqueAttr, without
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Affine
@@ -83,7 +83,7 @@ def _read_parallel(opaque: Opaque, reading: Reading) -> affine.Parallel:
     return affine.Parallel(
         blocks[0].args, _split(lower.means, sizes[0]), _split(upper.means, sizes[1]), tuple(counts), body,
         tuple([name for name in names if name is not None]), opaque.results, location=opaque.location,
-        attributes=tuple([entry for entry in opaque.attributes if entry[0] not in known]),
+        attributes=without(opaque.attributes, *known),
         written={"lower": lower, "upper": upper}, ends=ends,
     )  # fmt: skip
 

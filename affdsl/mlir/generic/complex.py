@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.attributes import ArrayAttr, Attribute, FloatAttr, OpaqueAttr
+from affdsl.ir.attributes import ArrayAttr, Attribute, FloatAttr, OpaqueAttr, without
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.opaque import Opaque
@@ -45,7 +45,7 @@ def _read_constant(opaque: Opaque, reading: Reading) -> Op:
         if problem.opaque:
             return opaque
         reading.refuse(opaque, str(problem))
-    rest = opaque.attributes if opaque.properties else tuple([a for a in opaque.attributes if a[0] != "value"])
+    rest = opaque.attributes if opaque.properties else without(opaque.attributes, "value")
     return complex_.Constant(opaque.results[0], value, location=opaque.location, attributes=rest)
 
 

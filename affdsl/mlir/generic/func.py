@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, SymbolAttr, TypeAttr
+from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, SymbolAttr, TypeAttr, without
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
@@ -20,7 +20,7 @@ def _write_module(op: func.Module, writing: Writing) -> Opaque:
     region = OpaqueRegion((OpaqueBlock("", (), op.body),))
     return Opaque(
         op.name, (), (), tuple(properties), (region,),
-        attributes=_discardable(op.attributes), location=op.location,
+        attributes=without(op.attributes, *_INHERENT), location=op.location,
     )  # fmt: skip
 
 
@@ -30,16 +30,12 @@ def _visibility(private: bool, attributes: Attributes) -> list[tuple[str, Attrib
     return [entry for entry in attributes if entry[0] == "sym_visibility"]
 
 
-def _discardable(attributes: Attributes) -> Attributes:
-    return tuple([entry for entry in attributes if entry[0] not in _INHERENT])
-
-
 _INHERENT = ("sym_name", "sym_visibility", "function_type", "arg_attrs", "res_attrs", "no_inline")
 
 
 def _read_module(opaque: Opaque, reading: Reading) -> Op:
     said = opaque.properties or opaque.attributes
-    symbol, private, attributes = _symbol(said, opaque, _rest(opaque), reading)
+    symbol, private, attributes = _symbol(said, opaque, without(opaque.attributes, *_INHERENT), reading)
     if private:
         attributes = (*attributes, ("sym_visibility", StringAttr("private")))
     region = opaque.regions[0] if len(opaque.regions) == 1 else None
@@ -49,10 +45,6 @@ def _read_module(opaque: Opaque, reading: Reading) -> Op:
     if any(b.args for block in region.blocks() for b in block if isinstance(b, OpaqueBlock)):
         reading.refuse(opaque, "the block of builtin.module has no arguments")
     return func.Module(tuple(body), symbol, location=opaque.location, attributes=attributes)
-
-
-def _rest(opaque: Opaque) -> Attributes:
-    return tuple([entry for entry in opaque.attributes if entry[0] not in _INHERENT])
 
 
 def _symbol(said: Attributes, opaque: Opaque, rest: Attributes, reading: Reading) -> tuple[str, bool, Attributes]:
@@ -86,7 +78,7 @@ def _write_func(op: func.Func, writing: Writing) -> Opaque:
     )
     return Opaque(
         op.name, (), (), tuple(properties), (OpaqueRegion(blocks),),
-        attributes=(*_discardable(op.attributes), *contract), location=op.location,
+        attributes=(*without(op.attributes, *_INHERENT), *contract), location=op.location,
     )  # fmt: skip
 
 
@@ -100,7 +92,7 @@ def _read_func(opaque: Opaque, reading: Reading) -> Op:
         or not isinstance(region, OpaqueRegion)
     ):
         reading.refuse(opaque, "func.func needs sym_name, function_type and one region")
-    symbol, private, attributes = _symbol(said, opaque, _rest(opaque), reading)
+    symbol, private, attributes = _symbol(said, opaque, without(opaque.attributes, *_INHERENT), reading)
     if not symbol:
         reading.refuse(opaque, "func.func needs sym_name")
     attributes = (*attributes, *[entry for entry in said if entry[0] == "no_inline"])

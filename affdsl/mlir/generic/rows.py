@@ -8,7 +8,7 @@ from typing import Any, Literal, NoReturn, Protocol
 
 from affdsl.frozen import FrozenValue, field, fields
 from affdsl.ir.applied import Applied, applied
-from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr
+from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr, without
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, may_end
 from affdsl.ir.expr import Value
@@ -159,7 +159,7 @@ def generic_form(op: Op, writing: Writing) -> Opaque:
         operands += values
         sizes.append(len(values))
     if row.segments:
-        properties.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
+        properties.append(segments(*sizes))
     for prop in row.properties:
         attribute = prop.to_attribute(getattr(op, prop.name))
         if attribute is not None:
@@ -167,7 +167,7 @@ def generic_form(op: Op, writing: Writing) -> Opaque:
     discardable = op.attributes
     if discardable and row.inherent:
         properties += [entry for entry in op.attributes if entry[0] in row.inherent]
-        discardable = tuple([entry for entry in op.attributes if entry[0] not in row.inherent])
+        discardable = without(op.attributes, *row.inherent)
     properties.sort(key=lambda entry: entry[0])
     results = tuple([v for part in row.results for v in _values(getattr(op, part.name))])
     return Opaque(
@@ -419,3 +419,8 @@ def number_property(name: str, property: str, type: Any, default: int | None = N
 def named(attributes: Attributes, name: str) -> Attribute | None:
     """The attribute of a name; None if there is none."""
     return dict(attributes).get(name)
+
+
+def segments(*sizes: int) -> tuple[str, Attribute]:
+    """How many operands belong to each field."""
+    return "operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.attributes import Attribute, DenseArrayAttr
+from affdsl.ir.attributes import Attribute, DenseArrayAttr, without
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
@@ -68,7 +68,7 @@ def _read_switch(opaque: Opaque, reading: Reading) -> Op:
     silent = [(b.body, body) for b, body in zip(blocks, (default, *others), strict=True)]
     last, *ends = [whole[-1].location if len(body) < len(whole) else None for whole, body in silent]
     made = [scf.Case(int(n), body, location=opaque.location) for n, body in zip(cases.items, others, strict=True)]
-    rest = tuple([entry for entry in said if entry[0] != "cases"])
+    rest = without(said, "cases")
     return scf.IndexSwitch(
         opaque.operands[0], tuple(made), default, opaque.results,
         ends=(*ends, last), location=opaque.location, attributes=rest,

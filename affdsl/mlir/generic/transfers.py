@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from affdsl.ir.applied import Applied, applied
-from affdsl.ir.attributes import Attribute, IntegerAttr, MapAttr, OpaqueAttr
+from affdsl.ir.attributes import Attribute, IntegerAttr, MapAttr, OpaqueAttr, without
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref, ub
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Value
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.types import I1, I32, I64, MemRefType
 from affdsl.mlir.form import Form
@@ -79,9 +79,9 @@ def _read_dma_start(opaque: Opaque, reading: Reading) -> Op:
     if len(rest) not in (1, 3):
         reading.refuse(opaque, f"{opaque.kind} has {len(rest)} operands after its buffers, not 1 or 3")
     (source, at), (target, to), (tag, busy) = found
-    others = tuple([entry for entry in said if entry[0] not in ("src_map", "dst_map", "tag_map")])
+    others = without(said, "src_map", "dst_map", "tag_map")
     return affine.DmaStart(
-        source, _exprs(at), target, _exprs(to), tag, _exprs(busy), rest[0], rest[1:],
+        source, at.exprs, target, to.exprs, tag, busy.exprs, rest[0], rest[1:],
         location=opaque.location, attributes=others,
         written={"source_index": at, "target_index": to, "tag_index": busy},
     )  # fmt: skip
@@ -99,9 +99,9 @@ def _read_dma_wait(opaque: Opaque, reading: Reading) -> Op:
     tag, index, rest = _mapped_end(opaque, opaque.operands, named(said, "tag_map"), "tag_map", reading)
     if len(rest) != 1:
         reading.refuse(opaque, f"{opaque.kind} has {len(rest)} operands after its tag, not 1")
-    others = tuple([entry for entry in said if entry[0] != "tag_map"])
+    others = without(said, "tag_map")
     return affine.DmaWait(
-        tag, _exprs(index), rest[0], location=opaque.location, attributes=others, written={"tag_index": index}
+        tag, index.exprs, rest[0], location=opaque.location, attributes=others, written={"tag_index": index}
     )
 
 
@@ -117,10 +117,6 @@ def _mapped_end(
         reading.refuse(opaque, f"{opaque.kind} has too few operands for its {name}")
     inputs = operands[1:count]
     return operands[0], applied(map.written, inputs[: map.dims], inputs[map.dims :]), operands[count:]
-
-
-def _exprs(found: Applied) -> tuple[Affine, ...]:
-    return tuple([e for e in found.means if isinstance(e, Affine)])
 
 
 def _write_plain_dma_start(op: memref.DmaStart, writing: Writing) -> Opaque:
@@ -166,7 +162,7 @@ def _read_poison(opaque: Opaque, reading: Reading) -> Op:
         reading.refuse(opaque, "ub.poison takes no operands and gives one result")
     if not isinstance(value, OpaqueAttr) or value.text != "#ub.poison":
         return opaque
-    others = tuple([entry for entry in said if entry[0] != "value"])
+    others = without(said, "value")
     return ub.Poison(opaque.results[0], location=opaque.location, attributes=others)
 
 

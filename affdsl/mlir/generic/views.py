@@ -15,6 +15,7 @@ from affdsl.ir.attributes import (
     SymbolAttr,
     TypeAttr,
     UnitAttr,
+    without,
 )
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
@@ -129,34 +130,27 @@ def _plain_nan(type: ScalarType) -> int:
     return {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8 << 48}[str(type)]
 
 
-def _properties(
+def global_in_generic_form(
     symbol: str, type: MemRefType, initial: Attribute | None, constant: bool, private: bool, alignment: int | None,
-    visibility: Attribute | None,
-) -> Attributes:  # fmt: skip
-    found: list[tuple[str, Attribute | None]] = [
+    attributes: Attributes, location: Location | None,
+) -> Opaque:  # fmt: skip
+    """A global buffer by its properties; its elements may have no numbers here."""
+    properties: list[tuple[str, Attribute | None]] = [
         ("alignment", None if alignment is None else IntegerAttr(alignment, I64)),
         ("constant", UnitAttr() if constant else None),
         ("initial_value", initial),
         ("sym_name", StringAttr(symbol)),
-        ("sym_visibility", StringAttr("private") if private else visibility),
+        ("sym_visibility", StringAttr("private") if private else named(attributes, "sym_visibility")),
         ("type", TypeAttr(type)),
     ]
-    return tuple([(name, attribute) for name, attribute in found if attribute is not None])
+    return Opaque(
+        "memref.global", (), (), tuple([(name, value) for name, value in properties if value is not None]),
+        location=location, attributes=without(attributes, "sym_visibility"),
+    )  # fmt: skip
 
 
-def opaque_global(
-    symbol: str, type: MemRefType, text: str, constant: bool, private: bool, alignment: int | None,
-    attributes: Attributes, location: Location | None,
-) -> Opaque:  # fmt: skip
-    """A global buffer whose elements have no numbers here."""
-    initial = DenseAttr(text, _tensor(type))
-    visibility = named(attributes, "sym_visibility")
-    properties = _properties(symbol, type, initial, constant, private, alignment, visibility)
-    rest = tuple([entry for entry in attributes if entry[0] != "sym_visibility"])
-    return Opaque("memref.global", (), (), properties, location=location, attributes=rest)
-
-
-def _tensor(type: MemRefType) -> OpaqueType:
+def elements_type(type: MemRefType) -> OpaqueType:
+    """The type that the elements of a global buffer have where they are given."""
     sizes = "".join(f"{size}x" for size in type.shape)
     return OpaqueType(f"tensor<{sizes}{type.element}>")
 
@@ -164,13 +158,12 @@ def _tensor(type: MemRefType) -> OpaqueType:
 def _write_global(op: memref.Global, writing: Writing) -> Opaque:
     initial: Attribute | None = None
     if op.value is not None:
-        initial = DenseAttr(dense_text(op.value, op.type), _tensor(op.type))
+        initial = DenseAttr(dense_text(op.value, op.type), elements_type(op.type))
     elif not op.external:
         initial = UnitAttr()
-    visibility = named(op.attributes, "sym_visibility")
-    properties = _properties(op.symbol, op.type, initial, op.constant, op.private, op.alignment, visibility)
-    rest = tuple([entry for entry in op.attributes if entry[0] != "sym_visibility"])
-    return Opaque(op.name, (), (), properties, location=op.location, attributes=rest)
+    return global_in_generic_form(
+        op.symbol, op.type, initial, op.constant, op.private, op.alignment, op.attributes, op.location
+    )
 
 
 def _read_global(opaque: Opaque, reading: Reading) -> Op:
@@ -189,8 +182,9 @@ def _read_global(opaque: Opaque, reading: Reading) -> Op:
         reading.refuse(opaque, "the property constant of memref.global must be there or not, and have no value")
     value: Numbers | None = None
     if isinstance(initial, DenseAttr):
-        if str(initial.type) not in (str(_tensor(type.type)), str(type.type)):
-            reading.refuse(opaque, f"the elements of memref.global have type {initial.type}, not {_tensor(type.type)}")
+        wanted = elements_type(type.type)
+        if str(initial.type) not in (str(wanted), str(type.type)):
+            reading.refuse(opaque, f"the elements of memref.global have type {initial.type}, not {wanted}")
         try:
             value = elements(initial.text, type.type)
         except NotNumbersError as problem:
@@ -200,7 +194,7 @@ def _read_global(opaque: Opaque, reading: Reading) -> Op:
     elif initial is not None and not isinstance(initial, UnitAttr):
         return opaque
     known = ("sym_name", "type", "initial_value", "alignment", "constant", "sym_visibility")
-    rest = tuple([entry for entry in opaque.attributes if entry[0] not in known])
+    rest = without(opaque.attributes, *known)
     private = isinstance(visibility, StringAttr) and visibility.value == "private"
     if visibility is not None and not private:
         rest = (("sym_visibility", visibility), *rest)

@@ -12,7 +12,7 @@ from affdsl.ir.types import INDEX, Type
 from affdsl.ir.written import Tree
 from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.parser import Head, Parser, Reading, Subscripts, Use, says_nothing
-from affdsl.mlir.pieces import exprs, has_two_roles
+from affdsl.mlir.pieces import has_two_roles
 from affdsl.mlir.printer import Printer
 
 
@@ -38,7 +38,7 @@ def read_for(p: Parser, head: Head) -> Reading:
     results = p.results(head, [v.type for v in carried])
     written = {"lower": lower, "upper": upper}
     return affine.For(
-        value, exprs(lower), exprs(upper), body, step, inits, carried, results,
+        value, lower.exprs, upper.exprs, body, step, inits, carried, results,
         location=head.location, attributes=attributes, written=written,
     )  # fmt: skip
 
@@ -123,15 +123,13 @@ def read_parallel(p: Parser, head: Head) -> Reading:
         kinds = p.listed(s.string)
         s.expect("->")
         types = p.types()
-    if not len(ivs) == len(lower_sizes) == len(upper_sizes) == len(steps):
-        counts = f"{len(ivs)}, {len(lower_sizes)}, {len(upper_sizes)} and {len(steps)}"
-        s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
+    p.same_numbers(head, ivs, lower_sizes, upper_sizes, steps)
     before = p.enter()
     values = tuple([p.define(iv, INDEX) for iv in ivs])
     body = yield from read_block(p, affine.Yield, before)
     attributes = p.dictionary()
     return affine.Parallel(
-        values, _grouped(exprs(lower), lower_sizes), _grouped(exprs(upper), upper_sizes), steps, body, kinds,
+        values, _grouped(lower.exprs, lower_sizes), _grouped(upper.exprs, upper_sizes), steps, body, kinds,
         p.results(head, types),
         location=head.location, attributes=attributes, written={"lower": lower, "upper": upper},
     )  # fmt: skip
@@ -171,7 +169,7 @@ def read_apply(p: Parser, head: Head) -> Op:
         p.scanner.fail(f"affine.apply takes a map with 1 result, got {len(applied.trees)}", head.offset)
     result = p.result(head, INDEX)
     return affine.Apply(
-        result, exprs(applied)[0], location=head.location, attributes=attributes, written={"expr": applied}
+        result, applied.exprs[0], location=head.location, attributes=attributes, written={"expr": applied}
     )
 
 
@@ -186,7 +184,7 @@ def read_extreme(p: Parser, head: Head) -> Op:
         p.scanner.fail(f"{head.name} takes a map with at least one result, got 0", head.offset)
     kind = affine.Min if head.name == "affine.min" else affine.Max
     result = p.result(head, INDEX)
-    return kind(result, exprs(applied), location=head.location, attributes=attributes, written={"exprs": applied})
+    return kind(result, applied.exprs, location=head.location, attributes=attributes, written={"exprs": applied})
 
 
 def write_for(p: Printer, op: affine.For) -> Iterator[Block]:

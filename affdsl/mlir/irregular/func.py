@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, TypeAttr
+from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, TypeAttr, without
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, may_end
@@ -116,7 +116,7 @@ def _of_blocks(
         properties.append(("res_attrs", ArrayAttr(tuple([DictAttr(a) for _, a in results]))))
     if visibility:
         properties.append(("sym_visibility", StringAttr(visibility)))
-    rest = tuple([entry for entry in attributes if entry[0] != "sym_visibility"])
+    rest = without(attributes, "sym_visibility")
     region = OpaqueRegion(blocks)
     return Opaque("func.func", (), (), tuple(properties), (region,), location=head.location, attributes=rest)
 
@@ -233,11 +233,8 @@ def _function(p: Printer, op: func.Func, keyword: str, *, promises: bool) -> Ite
 def write_call(p: Printer, op: func.Call) -> str:
     """`call @f(%a) : (type) -> type`"""
     prefix = "" if p.is_function_level else "func."
-    results = [p.type(v) for v in op.results]
-    plain = len(results) == 1 and not results[0].startswith("(")
-    shown = results[0] if plain else f"({', '.join(results)})"
     callee = function_symbol(op.callee)
-    return f"{prefix}call {callee}({p.list(op.args)}){p.dictionary(op)} : ({p.types(op.args)}) -> {shown}"
+    return f"{prefix}call {callee}({p.list(op.args)}){p.dictionary(op)}{p.colon_types(op.args, op.results)}"
 
 
 def write_return(p: Printer, op: func.Return) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from affdsl.ir.attributes import Attributes, IntegerAttr, StringAttr
+from affdsl.ir.attributes import Attributes, DenseAttr, IntegerAttr, StringAttr, without
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I64, INDEX, MemRefType, UnrankedMemRefType
 from affdsl.mlir.constants import NotNumbersError, dense_text
-from affdsl.mlir.generic.views import elements, opaque_global
+from affdsl.mlir.generic.views import elements, elements_type, global_in_generic_form
 from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.names import function_symbol
 from affdsl.mlir.parser import Head, Parser
@@ -35,7 +35,7 @@ def without_alignment(p: Parser) -> tuple[int | None, Attributes]:
         return None, attributes
     if not isinstance(found, IntegerAttr) or found.type != I64:
         p.scanner.fail("the alignment must be a number of type i64", place)
-    return found.value, tuple([entry for entry in attributes if entry[0] != "alignment"])
+    return found.value, without(attributes, "alignment")
 
 
 def read_reshape(p: Parser, head: Head) -> Op:
@@ -92,7 +92,8 @@ def read_global(p: Parser, head: Head) -> Op:
     except NotNumbersError as problem:
         if not problem.opaque:
             s.fail(str(problem), place)
-        return opaque_global(symbol, type, text, constant, private, alignment, attributes, head.location)
+        given = DenseAttr(text, elements_type(type))
+        return global_in_generic_form(symbol, type, given, constant, private, alignment, attributes, head.location)
     return memref.Global(
         symbol, type, value, constant, private, external, alignment, location=head.location, attributes=attributes
     )

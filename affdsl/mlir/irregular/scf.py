@@ -105,9 +105,7 @@ def read_parallel(p: Parser, head: Head) -> Reading:
     upper = p.listed(lambda: p.operand(INDEX))
     s.expect("step")
     steps = p.listed(lambda: p.operand(INDEX))
-    if len({len(ivs), len(lower), len(upper), len(steps)}) > 1:
-        counts = f"{len(ivs)}, {len(lower)}, {len(upper)} and {len(steps)}"
-        s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
+    p.same_numbers(head, ivs, lower, upper, steps)
     uses = p.listed(p.use) if s.accept("init") else ()
     types = p.types() if s.accept("->") else ()
     inits = p.typed(uses, types, head.offset)
@@ -221,13 +219,10 @@ def _arguments(p: Printer, values: tuple[Value, ...]) -> None:
 def write_while(p: Printer, op: scf.While) -> Iterator[Block]:
     """`scf.while (%x = %a) : (types) -> (types) { ... } do { ^bb0(%y: type): ... } attributes {...}`"""
     inits, results = [p.names(v) for v in op.inits], p.results(op.results)
-    outputs = [p.type(v) for v in op.results]
-    plain = len(outputs) == 1 and not outputs[0].startswith("(")
-    types = f"({p.types(op.inits)}) -> {outputs[0] if plain else '(' + ', '.join(outputs) + ')'}"
     with p.scope():
         pairs = [f"{p.names.define_argument(v)} = {i}" for v, i in zip(op.before_args, inits, strict=True)]
-        shown = f"({', '.join(pairs)}) " if pairs else ""
-        p.line(None, f"{results}scf.while {shown}: {types} {{")
+        shown = f" ({', '.join(pairs)})" if pairs else ""
+        p.line(None, f"{results}scf.while{shown}{p.colon_types(op.inits, op.results)} {{")
         yield op.before
     p.line(None, "} do {")
     with p.scope():

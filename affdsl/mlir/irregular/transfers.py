@@ -12,7 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.types import INDEX
 from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.parser import Head, Parser, Use
-from affdsl.mlir.pieces import exprs, has_two_roles
+from affdsl.mlir.pieces import has_two_roles
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.reading.opaque import opaque
 
@@ -31,7 +31,7 @@ def read_affine_dma_start(p: Parser, head: Head) -> Op:
     source, target, tag = p.typed([use for use, _ in ends], p.type_list(), head.offset)
     (_, at), (_, to), (_, busy) = ends
     return affine.DmaStart(
-        source, exprs(at), target, exprs(to), tag, exprs(busy), elements, stride,
+        source, at.exprs, target, to.exprs, tag, busy.exprs, elements, stride,
         location=head.location, attributes=attributes,
         written={"source_index": at, "target_index": to, "tag_index": busy},
     )  # fmt: skip

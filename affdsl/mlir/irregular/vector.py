@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, DictAttr, OpaqueAttr
+from affdsl.ir.attributes import Attribute, Attributes, DictAttr, OpaqueAttr, without
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.maps import AffineMap
-from affdsl.ir.types import I1, I32, INDEX, FloatType, IntegerType, MemRefType, Type, VectorType
+from affdsl.ir.types import I1, INDEX, FloatType, IntegerType, MemRefType, Type, VectorType
 from affdsl.mlir.attributes import dictionary_text
-from affdsl.mlir.generic.rows import Property
+from affdsl.mlir.generic.rows import Property, segments
 from affdsl.mlir.generic.vector import COMBINE, IN_BOUNDS, ITERATORS, MAP, MAPS
 from affdsl.mlir.irregular.table import Table
 from affdsl.mlir.names import string
@@ -50,7 +50,7 @@ def _dictionary(p: Parser, *wanted: Property) -> tuple[list[Any], Attributes]:
     said = dict(attributes)
     found = [field_of(p, prop, said[prop.property], place) if prop.property in said else None for prop in wanted]
     names = [prop.property for prop in wanted]
-    return found, tuple([entry for entry in attributes if entry[0] not in names])
+    return found, without(attributes, *names)
 
 
 """What the kinds of 2019 are for floats and for integers."""
@@ -156,7 +156,7 @@ def _opaque_transfer(
     """A transfer of a tensor, which has no class here."""
     said = (
         ("in_bounds", IN_BOUNDS.to_attribute(in_bounds)),
-        ("operandSegmentSizes", DenseArrayAttr(I32, tuple(str(n) for n in counts))),
+        segments(*counts),
         ("permutation_map", MAP.to_attribute(map)),
     )
     properties = tuple([(name, attribute) for name, attribute in said if attribute is not None])
@@ -183,7 +183,7 @@ def read_contract(p: Parser, head: Head) -> Op:
     s.expect("into")
     type = p.type()
     left, right, acc = p.typed(uses, [*types, type], place)
-    rest = tuple([e for e in entries if e[0] not in ("indexing_maps", "iterator_types", "kind")])
+    rest = without(entries, "indexing_maps", "iterator_types", "kind")
     return vector.Contract(
         p.result(head, type), left, right, acc, maps, iterators, combine,
         location=head.location, attributes=(*rest, *attributes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 
 from affdsl.ir.attributes import (
     ArrayAttr,
@@ -22,6 +22,7 @@ from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.types import I32, I64, INDEX, FunctionType, OpaqueType, Type
+from affdsl.mlir.generic.rows import segments
 from affdsl.mlir.generic.views import static_attribute
 from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
@@ -31,10 +32,6 @@ from affdsl.mlir.reading.aggregates import read_extractvalue, read_insertvalue, 
 from affdsl.mlir.reading.opaque import Properties, by_name, opaque, parted
 
 Found = Generator[None, Block, OpaqueRegion]
-
-
-def _segments(*groups: Sequence[Value]) -> tuple[str, Attribute]:
-    return "operandSegmentSizes", DenseArrayAttr(I32, tuple([str(len(group)) for group in groups]))
 
 
 def _region(p: Parser, head: Head, end: str = "", args: tuple[Value, ...] = ()) -> Found:
@@ -82,7 +79,7 @@ def read_linalg_generic(p: Parser, head: Head) -> Reading:
         s.expect("=")
         rest += p.dictionary()
     region = yield from _region(p, head)
-    own.append(_segments(ins, outs))
+    own.append(segments(len(ins), len(outs)))
     return opaque(p, head, (*ins, *outs), _results(p), by_name(own), tuple(rest), (region,))
 
 
@@ -123,7 +120,7 @@ def read_linalg_named(p: Parser, head: Head) -> Op:
     if head.name in NOT_SAID:
         types = tuple([v.type for v in outs if isinstance(v.type, OpaqueType)])
     else:
-        own.append(_segments(ins, outs))
+        own.append(segments(len(ins), len(outs)))
     return opaque(p, head, (*ins, *outs), types, by_name(own), said)
 
 
@@ -141,7 +138,7 @@ def read_linalg_map(p: Parser, head: Head) -> Reading:
     region = yield from _region(p, head, "", args)
     p.leave(before)
     if head.name == "linalg.reduce":
-        own.append(_segments(ins, outs))
+        own.append(segments(len(ins), len(outs)))
     types = tuple([v.type for v in outs if isinstance(v.type, OpaqueType)])
     return opaque(p, head, (*ins, *outs), types, by_name(own), said, (region,))
 
@@ -170,7 +167,7 @@ def read_pad(p: Parser, head: Head) -> Reading:
     source = p.resolve(use, p.colon_type())
     s.expect("to")
     type = p.type()
-    own.append(_segments((source,), *found))
+    own.append(segments(1, *map(len, found)))
     return opaque(p, head, (source, *found[0], *found[1]), (type,), by_name(own), said, (region,))
 
 
@@ -230,7 +227,7 @@ def read_launch(p: Parser, head: Head) -> Reading:
     said = (*p.dictionary(), *counted)
     operands = [v for group in (blocks, threads) for _, v in group] + [v for _, v in clusters]
     sizes = [0, *[1] * 6, *([1] * 3 if clusters else [0] * 3), len(memory)]
-    own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
+    own.append(segments(*sizes))
     return opaque(p, head, (*operands, *memory), (), by_name(own), said, (region,))
 
 
@@ -263,7 +260,7 @@ def read_gpu_alloc(p: Parser, head: Head) -> Op:
     groups.append(p.listed(p.use, "[", "]") if s.token == "[" else ())
     said = p.dictionary()
     sizes, symbols = [p.typed(uses, (INDEX,) * len(uses)) for uses in groups]
-    own.append(_segments(waited, sizes, symbols))
+    own.append(segments(len(waited), len(sizes), len(symbols)))
     return opaque(p, head, (*waited, *sizes, *symbols), (p.colon_type(), *types), by_name(own), said)
 
 
@@ -339,7 +336,7 @@ def read_launch_func(p: Parser, head: Head) -> Op:
         handed = p.listed(argument)
     clusters = groups.get("clusters", ())
     sizes = [0, *[1] * 6, *([1] * 3 if clusters else [0] * 3), len(memory), len(handed), 0]
-    own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
+    own.append(segments(*sizes))
     operands = (*groups.get("blocks", ()), *groups.get("threads", ()), *clusters, *memory, *handed)
     return opaque(p, head, operands, (), by_name(own), p.dictionary())
 
@@ -376,7 +373,7 @@ def read_llvm_call(p: Parser, head: Head) -> Op:
     said = p.dictionary()
     type = p.colon_function()
     operands = p.typed(uses, type.inputs, head.offset)
-    own: Properties = [("callee", callee), _segments(operands, ())]
+    own: Properties = [("callee", callee), segments(len(operands), 0)]
     own.append(("op_bundle_sizes", DenseArrayAttr(I32, ())))
     return opaque(p, head, operands, type.results, by_name(own), said)
 
@@ -386,7 +383,7 @@ def read_region(p: Parser, head: Head) -> Reading:
     region = yield from _region(p, head)
     own: Properties = []
     if head.name == "omp.parallel":
-        own.append(("operandSegmentSizes", DenseArrayAttr(I32, ("0",) * 6)))
+        own.append(segments(*[0] * 6))
     return opaque(p, head, (), (), by_name(own), p.dictionary(), (region,))
 
 

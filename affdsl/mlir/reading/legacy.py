@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from affdsl.frozen import replace
-from affdsl.ir.attributes import Attribute, DenseArrayAttr, DenseAttr, MapAttr
+from affdsl.ir.attributes import Attribute, DenseAttr, MapAttr, without
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import I32, INDEX, MemRefType
+from affdsl.ir.types import INDEX, MemRefType
 from affdsl.mlir import custom, irregular
+from affdsl.mlir.generic.rows import segments
 from affdsl.mlir.irregular.arith import read_constant as read_number
 from affdsl.mlir.irregular.func import read_func as read_func_today
 from affdsl.mlir.irregular.scf import combiner as read_combiner
@@ -196,9 +197,8 @@ def form_today(op: Opaque, name: str) -> Opaque:
     attributes = tuple([(renamed.get(key, key), value) for key, value in op.attributes])
     sizes = _sizes(op, dict(op.attributes), dict(attributes), name)
     if sizes is not None:
-        numbers = DenseArrayAttr(I32, tuple(map(str, sizes)))
-        kept = [entry for entry in attributes if entry[0] != "operand_segment_sizes"]
-        return replace(op, attributes=(*kept, ("operandSegmentSizes", numbers)))
+        kept = without(attributes, "operand_segment_sizes")
+        return replace(op, attributes=(*kept, segments(*sizes)))
     return replace(op, attributes=attributes) if renamed else op
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
 from affdsl.ir.types import I1, I32, FunctionType
+from affdsl.mlir.generic.rows import segments
 from affdsl.mlir.irregular.arith import read_constant
 from affdsl.mlir.parser import Head, Parser, Reader
 from affdsl.mlir.reading.opaque import opaque
@@ -33,9 +34,8 @@ def read_conditional_branch(p: Parser, head: Head) -> Op:
     then, first = read_target(p)
     s.expect(",")
     orelse, second = read_target(p)
-    sizes = DenseArrayAttr(I32, ("1", str(len(first)), str(len(second))))
     operands = (condition, *first, *second)
-    properties = (*weights, ("operandSegmentSizes", sizes))
+    properties = (*weights, segments(1, len(first), len(second)))
     return opaque(p, head, operands, (), properties, p.dictionary(), successors=(then, orelse))
 
 

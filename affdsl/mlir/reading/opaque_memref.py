@@ -11,6 +11,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Mixed, unmixed
 from affdsl.ir.types import I32, INDEX, IndexType, IntegerType, Type, VectorType
+from affdsl.mlir.generic.rows import segments
 from affdsl.mlir.generic.views import static_attribute
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
 from affdsl.mlir.pieces import mixed_list
@@ -92,9 +93,7 @@ def read_forall(p: Parser, head: Head) -> Reading:
         upper = mixed_list(p, "(", ")")
         s.expect("step")
         step = mixed_list(p, "(", ")")
-    if len({len(ivs), len(lower), len(upper), len(step)}) > 1:
-        counts = f"{len(ivs)}, {len(lower)}, {len(upper)} and {len(step)}"
-        s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
+    p.same_numbers(head, ivs, lower, upper, step)
     pairs: tuple[tuple[Use, Use], ...] = ()
     types: tuple[Type, ...] = ()
     if s.accept("shared_outs"):
@@ -114,7 +113,7 @@ def read_forall(p: Parser, head: Head) -> Reading:
     sizes = (*[len(values) for _, values in parts], len(outs))
     names = ("staticLowerBound", "staticUpperBound", "staticStep")
     own: list[tuple[str, Attribute]] = [entry for entry in said if entry[0] == "mapping"]
-    own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
+    own.append(segments(*sizes))
     for name, (static, _) in zip(names, parts, strict=True):
         own.append((name, static_attribute(static)))
     inner = OpaqueRegion((OpaqueBlock("", (), ()),))
@@ -162,7 +161,7 @@ def read_switch(p: Parser, head: Head) -> Op:
     count = sum(map(len, handed))
     own: list[tuple[str, Attribute]] = [
         ("case_operand_segments", DenseArrayAttr(I32, tuple([str(len(given)) for given in handed]))),
-        ("operandSegmentSizes", DenseArrayAttr(I32, ("1", str(len(values)), str(count)))),
+        segments(1, len(values), count),
     ]
     if numbers:
         text = ", ".join(map(str, numbers))

@@ -19,7 +19,7 @@ from affdsl.optimize.fuse.line_buffers import (
     rows_at_once,
     rows_on_vectors,
 )
-from affdsl.optimize.memory.streaming_stores import LINE
+from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import names_in, roots_of, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
@@ -85,9 +85,9 @@ def set_apart(s: Schedule, array: str) -> None:
     if (
         isinstance(type, MemRefType)
         and isinstance(type.element, FloatType | IntegerType)
-        and type.element.width <= LINE
+        and type.element.width <= 8 * LINE
     ):
-        line = LINE // type.element.width
+        line = 8 * LINE // type.element.width
         with suppress(IllegalTransform):  # vectors that the kernel is written with may go on behind a row
             s.pad(array, type.rank - 1, 2 * line, line)
 

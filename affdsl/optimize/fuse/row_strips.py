@@ -7,11 +7,10 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.explained import Note
-from affdsl.optimize.attempts import bring_innermost, names_made
+from affdsl.optimize.attempts import bring_innermost, distribute, in_memory, names_made
 from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, roots_of, unfit_where_refused
 from affdsl.optimize.notes import of, only_for
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import distribution
 from affdsl.optimize.registers.matrix_products import bits_of, packed, product_of, register_tile
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
@@ -55,12 +54,12 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str, Note]:
         small, *_ = in_other(made, main, large)
         made.strip_mine(main, ROWS)
         (strip,) = names_made(made)
-        distribution.in_memory(made, names_in(made, strip)[1:])
-        distribution.distribute(made, names_in(made, strip)[1:])
+        in_memory(made, names_in(made, strip)[1:])
+        distribute(made, names_in(made, strip)[1:])
         copy(made).parallel(strip)
-    if sum(map(_is_product, nests_in(made, strip))) < 2:
-        raise UnfitError("there are no two products of matrices")
     made, done = _made_fast(made, strip, replace(options, threads=1))
+    if len(done) < 2:
+        raise UnfitError("there are no two products of matrices")
     products = f"products of {' and '.join(done)} are summed in registers, on copies in panels"
     said = f"its nests run as one, in strips of {ROWS} rows, which threads share; {products}"
     (note,) = only_for(large, [of(s, main, said)], "")
@@ -73,10 +72,12 @@ def _made_fast(s: Schedule, strip: str, options: Options) -> tuple[Schedule, lis
     with unfit_where_refused():
         for name in [nest.name(nest.innermost) for nest in nests_in(s, strip)]:
             nest = nest_called(s, name)  # as steps for those before it have left it
-            if nest is not None and _is_product(nest):
+            if nest is None:
+                continue
+            try:
                 s = _product(s, nest, strip, options)
                 done.append(nest.place)
-            elif nest is not None:
+            except UnfitError:
                 with suppress(UnfitError, IllegalTransform, ScheduleError):
                     s, _ = inner_loops.in_place(copy(s), nest, options)
         return copy(s).parallel(strip), done
@@ -94,19 +95,12 @@ def _roots(s: Schedule) -> list[str]:
     return roots
 
 
-def _is_product(nest: Nest) -> bool:
-    try:
-        return len(nest.band) == 3 and not product_of(nest).is_triangular and bits_of(product_of(nest).store) > 0
-    except UnfitError:
-        return False
-
-
 def _product(s: Schedule, nest: Nest, strip: str, options: Options) -> Schedule:
     """The schedule with a product of the rows of a strip in registers. Raises as steps do, and UnfitError."""
     found = product_of(nest)
     lanes = options.target.lanes(bits_of(found.store))
-    if lanes < 2:
-        raise UnfitError("a register has no two of its numbers")
+    if lanes < 2 or found.is_triangular:
+        raise UnfitError
     made = copy(s)
     rows, many = register_tile(options.choices, options.target, contract=options.contract)
     i, j, k = bring_innermost(made, nest, found.i, found.j, found.k)

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 import numpy as np
 
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.compiled import in_counters, step_of, stride_of, variables
+from affdsl.optimize.model.compiled import always_stored, in_counters, step_of, stride_of, times_unrolled, variables
 from affdsl.optimize.model.sizes import bits_of, element_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError
-
-Place: TypeAlias = "tuple[Value, tuple[Affine, ...]]"
-"""An element of an array."""
 
 _SIMPLE = ("absf", "sqrt", "copysign")
 _UNSIGNED = ("fptoui", "uitofp")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
-_CALLS = (func.Call, scf.While, affine.For, affine.Parallel)
+_CALLS = (func.Call, scf.While, affine.Parallel)
 
 
 def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: Machine) -> int:
@@ -38,17 +35,21 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
         return 1
     sums = sums_in_order(loop, of)
     uses = Counter(v for each in ops for v in each.reads())
+    alone = sums | {v for v, old, made in _updated(loop, of) if made in loop.body and _counts(made, old, of)}
     for v, made in zip(loop.carried, _yielded(loop, of), strict=False):
-        if v not in sums and (uses[v] > 1 or not _is_reduced(v, made)):
+        if v not in alone and (uses[v] > 1 or not _is_reduced(v, made)):
             return 1
-    if _is_carried(loop, known - sums, of) or _is_scan(loop, known):
+    if _is_carried(loop, known - alone, of) or _is_scan(loop, known, alone - sums):
         return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
-    if not _lie_together(plain, loop, of) or _wait(plain, loop, of, lanes):
+    apart = _apart(plain, loop, of, lanes)
+    if not _lie_together(plain, loop, of) or apart == 1:
         return 1
     types = [element_of(each.memref.type) for each in ops if isinstance(each, affine.Load | affine.Store)]
     types += [v.type for each in ops for v in each.defines() if isinstance(v.type, FloatType)]
     found = max(1, machine.target.width // max(map(bits_of, types), default=64))
+    if apart < found:  # vectors as long as that, if there are such vectors
+        return int(apart) if int(apart).bit_count() == 1 else 1
     if any(isinstance(each, affine.If) and _moves_with(each, loop) for each in ops):
         return min(found, max(1, machine.target.width // 128))  # counters of 64 bits are compared
     return found
@@ -59,15 +60,19 @@ def sums_in_order(loop: affine.For, of: Iterations) -> set[Value]:
 
     Compilers put on vectors what is added, and add its lanes in order.
     """
+    uses = Counter(v for each in walk(loop) if each is not loop for v in each.reads())
+    return {v for v, (old, *more), made in _updated(loop, of) if not more and uses[old] == 1 and _adds(made, old)}
+
+
+def _updated(loop: affine.For, of: Iterations) -> Iterator[tuple[Value, list[Value], Op | None]]:
+    """The values that iterations hand on, and variables: what stands for the old number, and what makes the new one."""
     ops = [each for each in walk(loop) if each is not loop]
-    uses = Counter(v for each in ops for v in each.reads())
-    found = {v for v, made in zip(loop.carried, _yielded(loop, of), strict=False) if uses[v] == 1 and _adds(made, v)}
+    yield from ((v, [v], made) for v, made in zip(loop.carried, _yielded(loop, of), strict=False))
     for v in variables(ops, of):
-        loads = [each for each in ops if isinstance(each, affine.Load) and each.memref is v]
+        loads = [each.result for each in ops if isinstance(each, affine.Load) and each.memref is v]
         stores = [each for each in ops if isinstance(each, affine.Store) and each.memref is v]
-        if len(loads) == len(stores) == 1 and uses[loads[0].result] == 1:
-            found |= {v} if _adds(of.maker(stores[0].value), loads[0].result) else set()
-    return found
+        if loads and len(stores) == 1:
+            yield v, loads, of.maker(stores[0].value)
 
 
 def _adds(made: Op | None, to: Value) -> bool:
@@ -98,21 +103,19 @@ def _yielded(loop: affine.For, of: Iterations) -> list[Op | None]:
     return [of.maker(v) for v in ends]
 
 
+def _counts(made: Op | None, old: Iterable[Value], of: Iterations) -> bool:
+    """Whether an operation adds a number to an old integer: each iteration knows by itself what that is."""
+    if not isinstance(made, arith.Binary) or made.kind != "addi":
+        return False
+    numbers = [v for v in made.reads() if isinstance(of.maker(v), arith.Constant)]
+    return bool(numbers) and not {*old}.isdisjoint(made.reads())
+
+
 def _is_reduced(carried: Value, made: Op | None) -> bool:
     """Whether iterations combine integers with a value that is handed on: in any order, as floats are not."""
     if isinstance(carried.type, FloatType) or not isinstance(made, arith.Binary):
         return False
     return carried in made.reads() and (made.kind != "subi" or made.left is carried)
-
-
-def always_stored(block: Block) -> Iterator[Place]:
-    """What is stored in any case."""
-    for op in block:
-        if isinstance(op, affine.Store):
-            yield op.memref, op.index
-        elif isinstance(op, affine.If | scf.If):
-            first, second = op.blocks()
-            yield from {*always_stored(first)} & {*always_stored(second)}
 
 
 def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], machine: Machine) -> bool:
@@ -123,6 +126,8 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
     match op:
         case math.Unary() | math.Binary():
             return op.kind not in _SIMPLE
+        case affine.For():
+            return not times_unrolled(op)
         case memref.Store():
             return not machine.target.has_masks or bits_of(op.value.type) < 32
         case affine.If() if not _moves_with(op, loop):
@@ -174,11 +179,11 @@ def _is_carried(loop: affine.For, known: set[Value], of: Iterations) -> bool:
     return False
 
 
-def _is_scan(loop: affine.For, known: set[Value]) -> bool:
+def _is_scan(loop: affine.For, known: set[Value], counters: set[Value]) -> bool:
     """Whether an element is stored of what an iteration has been handed by the one before."""
     ops = [*walk(loop)]
-    kept = known.intersection(op.memref for op in ops if isinstance(op, affine.Store))
-    handed, written = set(loop.carried), set[Value]()
+    kept = (known - counters).intersection(op.memref for op in ops if isinstance(op, affine.Store))
+    handed, written = {*loop.carried} - counters, set[Value]()
     for op in ops:
         if isinstance(op, affine.Store):
             written.add(op.memref)
@@ -206,40 +211,44 @@ def _lie_together(plain: Sequence[affine.Load | affine.Store], loop: affine.For,
     return True
 
 
-def _wait(plain: Sequence[affine.Load | affine.Store], loop: affine.For, of: Iterations, lanes: Lanes) -> bool:
-    """Whether an iteration needs what one before has stored, or order that vectors do not keep."""
-    return any(
-        other is not store and other.memref is store.memref and _depends(store, other, n < k, loop, of, lanes)
+def _apart(plain: Sequence[affine.Load | affine.Store], loop: affine.For, of: Iterations, lanes: Lanes) -> float:
+    """How many iterations may run at once: others need what they have stored, or order that vectors do not keep."""
+    pairs = (
+        _distance(store, other, n < k, loop, of, lanes)
         for k, store in enumerate(plain)
         if isinstance(store, affine.Store)
         for n, other in enumerate(plain)
+        if other is not store and other.memref is store.memref
     )
+    return min(pairs, default=inf)
 
 
-def _depends(
+def _distance(
     store: affine.Store, other: affine.Load | affine.Store, before: bool, loop: affine.For, of: Iterations, lanes: Lanes
-) -> bool:
-    """Whether a store and another access, which comes before it or not, depend on each other across iterations."""
+) -> float:
+    """After how many iterations another access, which comes before a store or not, needs it to be done."""
     here, there = ([in_counters(e, of) for e in each.index] for each in (store, other))
     apart = [a - b for a, b in zip(here, there, strict=True)]
     steps = [step_of(e, loop.iv) for e in here]
     if all(e.is_constant and not e.constant for e in apart):
-        return False
+        return inf
     if any(e.is_constant and e.constant and not step for e, step in zip(apart, steps, strict=True)):
-        return False
+        return inf
     if steps != [step_of(e, loop.iv) for e in there]:
-        return not _are_apart(here, there, loop, of, lanes)
+        return inf if _are_apart(here, there, loop, of, lanes) else 1
     try:
         distances = [int(np.asarray(of.expression(e, lanes)).ravel()[0]) for e in apart]
         trips = int(np.max(of.ranges(loop)[0].count(lanes)))
     except (UncountedError, IndexError, ValueError):
-        return False  # it is asked when it runs
+        return inf  # it is asked when it runs
     if any(distance for distance, step in zip(distances, steps, strict=True) if not step):
-        return False
+        return inf
     late = next((distance / step for distance, step in zip(distances, steps, strict=True) if step), 0.0)
-    if isinstance(other, affine.Load):
-        return late.is_integer() and (0 < late < trips or (not before and -trips < late < 0))
-    return late.is_integer() and (0 < late < trips if before else -trips < late < 0)
+    if not late.is_integer() or not 0 < abs(late) < trips:
+        return inf
+    if isinstance(other, affine.Load) and late > 0:
+        return late
+    return inf if before == (late < 0) else 1
 
 
 def _are_apart(here: Sequence[Affine], there: Sequence[Affine], loop: affine.For, of: Iterations, lanes: Lanes) -> bool:
@@ -249,8 +258,15 @@ def _are_apart(here: Sequence[Affine], there: Sequence[Affine], loop: affine.For
         first = {v: numbers.ravel()[:1] for v, numbers in lanes.values.items()}
         one = Lanes(first, np.ones(1))
         lower, count = (int(np.ravel(part)[0]) for part in (each.lower(one), each.count(one)))
-        ends = Lanes({**first, loop.iv: np.array([lower, lower + loop.step * max(0, count - 1)])}, np.ones(2))
-        sides = [[np.asarray(of.expression(e, ends)) for e in exprs] for exprs in (here, there)]
     except (UncountedError, IndexError, ValueError):
         return False
-    return any(a.max() < b.min() or b.max() < a.min() for a, b in zip(*sides, strict=True))
+    ends = Lanes({**first, loop.iv: np.array([lower, lower + loop.step * max(0, count - 1)])}, np.ones(2))
+    return any(_is_below(a, b, ends, of) or _is_below(b, a, ends, of) for a, b in zip(here, there, strict=True))
+
+
+def _is_below(one: Affine, other: Affine, ends: Lanes, of: Iterations) -> bool:
+    """Whether an expression is less than another one from one end of a loop to the other."""
+    try:
+        return bool(np.max(of.expression(one, ends)) < np.min(of.expression(other, ends)))
+    except (UncountedError, IndexError, ValueError):
+        return False

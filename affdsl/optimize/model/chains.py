@@ -14,14 +14,14 @@ from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.compiled import BETWEEN, step_of
+from affdsl.optimize.model.compiled import BETWEEN, is_branch, step_of
 from affdsl.optimize.model.sizes import element_of, lanes_of
 
 ROUNDS = 4
 """So many iterations are followed; what one stores is found again up to so many later."""
 NEVER = -inf
 """When something is there that waits for no iteration before."""
-SHORT = 2.0
+SHORT = 3.0
 """Cycles of a comparison of floats, and of what moves lanes."""
 LOADS = (affine.Load, affine.VectorLoad, vector.MaskedLoad)
 STORES = (affine.Store, affine.VectorStore, vector.MaskedStore)
@@ -83,6 +83,8 @@ class _Followed:
         How many iterations there were.
     done, blocked
         After which cycle all operations so far are done, and the last load that waited for a store.
+    chosen
+        After which cycle it is known whether what is at hand is done, where that is no branch.
     """
 
     loop: affine.For
@@ -95,6 +97,7 @@ class _Followed:
     count: int = 0
     done: float = 0.0
     blocked: float = 0.0
+    chosen: float = NEVER
 
     def __post_init__(self) -> None:
         ops = [*walk(self.loop)]
@@ -163,10 +166,14 @@ class _Followed:
                 case affine.If() if (side := self._side(op)) is not None:
                     self.ready |= dict(zip(op.defines(), self._all(self._block(side)), strict=False))
                     continue
-                case affine.If() | scf.If():  # what is foreseen waits for no condition
+                case affine.If() | scf.If():  # what is foreseen waits for no condition, and what is chosen does
+                    chosen = at + 1 if isinstance(op, scf.If) and not is_branch(op) else NEVER
+                    before, self.chosen = self.chosen, max(self.chosen, chosen)
                     sides = [self._all(self._block(part)) for part in op.blocks()]
+                    self.chosen = before
                     for k, v in enumerate(op.defines()):
                         self.ready[v] = max((side[k] for side in sides if k < len(side)), default=at)
+                        self.ready[v] = max(self.ready[v], chosen)
                     continue
                 case _:
                     at += latency(op, self.machine)
@@ -187,7 +194,7 @@ class _Followed:
     def _store(self, op: affine.Store | affine.VectorStore | vector.MaskedStore, at: float) -> None:
         """Note what is stored in a cycle: it goes to the cache when all before it is done."""
         place, begin = self._place(op)
-        whole = not isinstance(op, vector.MaskedStore)
+        whole, at = not isinstance(op, vector.MaskedStore), max(at, self.chosen)
         found = self.stored.setdefault(place, [])
         found[:] = [each for each in found if (each.at, each.width) != (begin, lanes_of(op.value.type))]
         found.append(_Stored(begin, lanes_of(op.value.type), at, max(at, self.done), whole))
@@ -239,9 +246,9 @@ def latency(op: Op, machine: Machine) -> float:
 
 
 _OF_KIND = {
-    **dict.fromkeys(("addf", "subf", "minimumf", "maximumf", "minnumf", "maxnumf"), "sum"),
+    **dict.fromkeys(("addf", "subf"), "sum"),
     **dict.fromkeys(("divf", "remf", "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi"), "quotient"),
-    "mulf": "product",
+    **dict.fromkeys(("mulf", "minimumf", "maximumf", "minnumf", "maxnumf"), "product"),
 }
 _WHOLE = {"muli": 3.0}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import inf
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,8 +15,11 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
 
-UNROLLED, STRAIGHT = 8, 100
-"""A loop that runs so often at most is unrolled as a whole, if that is no more code than so many operations."""
+Place: TypeAlias = "tuple[Value, tuple[Affine, ...]]"
+"""An element of an array."""
+UNROLLED, STRAIGHT = 16, 200
+"""A loop that runs so often at most is unrolled as a whole, before loops around it become vectors, if that is no more
+code than so many operations: gcc's `max-completely-peel-times` and `max-completely-peeled-insns`."""
 
 BETWEEN = 16
 """So many values of which each is computed from the one before are seen through."""
@@ -58,21 +63,51 @@ def variables(ops: Iterable[Op], of: Iterations) -> set[Value]:
     return {v for v in used if isinstance(of.maker(v), memref.Alloca)}
 
 
+def always_stored(block: Iterable[Op]) -> Iterator[Place]:
+    """What is stored in any case."""
+    for op in block:
+        if isinstance(op, affine.Store):
+            yield op.memref, op.index
+        elif isinstance(op, affine.If | scf.If):
+            first, second = op.blocks()
+            yield from {*always_stored(first)} & {*always_stored(second)}
+
+
+def is_branch(op: affine.If | scf.If) -> bool:
+    """Whether an element of an array is stored on one side of a condition alone: the rest is chosen in registers."""
+    always = {*always_stored((op,))}
+    stores = (each for each in walk(op) if isinstance(each, affine.Store | memref.Store))
+    return any(
+        isinstance(each, memref.Store) or (each.index and (each.memref, each.index) not in always) for each in stores
+    )
+
+
 def times_unrolled(op: Op) -> int:
     """How often a loop runs that compilers unroll as a whole; 0 for others."""
-    if not isinstance(op, affine.For) or len(op.lower) != 1 or len(op.upper) != 1:
-        return 0
-    span = op.upper[0] - op.lower[0]
-    trips = max(0, -(-span.constant // op.step)) if span.is_constant else 0
-    if not 0 < trips <= UNROLLED or trips * sum(1 for _ in walk(op)) > STRAIGHT or has_loops(op.body):
-        return 0
-    return trips
+    return _unrolled(op)[0]
 
 
 def has_loops(block: Block) -> bool:
     """Whether there is a loop in a block, other than those that are unrolled, or a call of what may have one."""
-    kinds = affine.For | affine.Parallel | scf.For | scf.Parallel | scf.While | func.Call
-    return any(isinstance(each, kinds) and not times_unrolled(each) for op in block for each in walk(op))
+    return _length(block) == inf
+
+
+def _length(block: Block) -> float:
+    """How many operations a block is, with what is unrolled in it; without end where a loop stays."""
+    return sum(_unrolled(op)[1] for op in block)
+
+
+def _unrolled(op: Op) -> tuple[int, float]:
+    """How often a loop runs that is unrolled as a whole, or 0, and how many operations that is, or another one."""
+    if isinstance(op, affine.Parallel | scf.For | scf.Parallel | scf.While | func.Call):
+        return 0, inf
+    length = 1 + sum(map(_length, op.blocks()))
+    if not isinstance(op, affine.For):
+        return 0, length
+    span = op.upper[0] - op.lower[0]
+    trips = max(0, -(-span.constant // op.step)) if span.is_constant else inf
+    is_unrolled = len(op.lower) == len(op.upper) == 1 and 0 < trips <= UNROLLED and trips * length <= STRAIGHT
+    return (int(trips), trips * length) if is_unrolled else (0, inf)
 
 
 def step_of(expr: Affine, iv: Value) -> int | None:

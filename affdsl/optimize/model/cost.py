@@ -11,18 +11,25 @@ import numpy as np
 
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
-from affdsl.optimize.model.autovectorized import always_stored, lanes_by_compiler, sums_in_order
+from affdsl.optimize.model.autovectorized import lanes_by_compiler, sums_in_order
 from affdsl.optimize.model.chains import cycles_waiting
-from affdsl.optimize.model.compiled import done_each_time, has_loops, stride_of, times_unrolled
+from affdsl.optimize.model.compiled import (
+    always_stored,
+    done_each_time,
+    has_loops,
+    is_branch,
+    stride_of,
+    times_unrolled,
+)
 from affdsl.optimize.model.moving import Moving
 from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
-from affdsl.optimize.model.units import SHORT_BITS, SHORT_LANES, Units, at_once, units_of
+from affdsl.optimize.model.units import SHORT_BITS, SHORT_LANES, Units, at_once, subscripts, units_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
 
 Loop: TypeAlias = "affine.For | affine.Parallel | scf.For | scf.Parallel"
@@ -32,7 +39,7 @@ BRANCH = 2.0
 """Operations by which a loop goes on to the next iteration."""
 BESIDE = 2
 """Registers that a loop needs beside those that it carries."""
-SELDOM = 0.25
+SELDOM = 0.4
 """How often a branch is not foreseen on which data decides."""
 SHUFFLES = {2: 1.0, 3: 3.0, 4: 1.0}
 """Moves for a register that is loaded or stored, by the stride in elements: compilers shuffle these together."""
@@ -188,18 +195,23 @@ class Computing:
         return units
 
     def _add(
-        self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units, wide: int
-    ) -> None:
+        self, loop: affine.For, block: Block, share: float, lanes: Lanes, done: set[Op], units: Units, wide: int,
+        around: Op | None = None,
+    ) -> None:  # fmt: skip
+        """Add what a block takes that runs so often in an iteration: it is in the loop, or in another one `around`."""
         for op in block:
             if op not in done:
                 continue
-            units.add(units_of(op, self.machine, self.of.maker, wide), share)
+            often = share / times_unrolled(around) if around is not None and _stays(op, around) else share
+            units.add(units_of(op, self.machine, self.of.maker, wide), often)
+            if isinstance(op, affine.Access):
+                units.add(subscripts(op.index, loop.iv), often)
             if wide > 1 and isinstance(op, affine.Load | affine.Store):
-                units.add(self._beside(op, loop, wide), share)
-            for part, chosen, often in self._parts(op, lanes):
-                times = 1.0 if wide > 1 and isinstance(op, scf.If) else often
-                self._add(loop, part, share * times, chosen, done, units, wide)
-            if isinstance(op, scf.If) and any(isinstance(each, affine.Store | memref.Store) for each in walk(op)):
+                units.add(self._beside(op, loop, wide), often)
+            for part, chosen, times in self._parts(op, lanes):
+                all = share * (1.0 if wide > 1 and isinstance(op, scf.If) else times)
+                self._add(loop, part, all, chosen, done, units, wide, op if times_unrolled(op) else around)
+            if isinstance(op, scf.If) and is_branch(op):
                 units.lost += share * SELDOM * self.machine.miss
 
     def _beside(self, op: affine.Load | affine.Store, loop: affine.For, wide: int) -> Units:
@@ -262,3 +274,10 @@ class Computing:
             often = lanes.often[lane] * (count[lane] / taken[lane])
             lanes = Lanes({**values, each.iv: lower + step * place}, often)
         return lanes
+
+
+def _stays(op: Op, loop: Op) -> bool:
+    """Whether all iterations of a loop that is unrolled load or store one element, which is in a register."""
+    return isinstance(op, affine.Load | affine.Store) and {*loop.binds()}.isdisjoint(
+        v for e in op.index for v in e.values()
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -65,12 +65,12 @@ QUOTIENTS = {16: 3.5, 32: 3.5, 64: 4.5}
 """Cycles in which a quotient keeps its unit, by the bits of the numbers: of one number as long as of a register."""
 ROOTS = {16: 5.0, 32: 5.0, 64: 8.5}
 """The same for square roots."""
-WHOLE_QUOTIENT = 6.0
+WHOLE_QUOTIENT = 10.0
 """Cycles in which a quotient of integers keeps its unit."""
 BY_NUMBER = 5.0
 """Operations of a quotient of integers by a number: it is a product."""
-FUNCTIONS = {"exp": 10.0, "exp2": 10.0, "log": 10.0, "log2": 10.0, "sin": 16.0, "cos": 16.0, "powf": 30.0}
-"""Cycles for each lane of 64 bits of a function; half of that for 32 bits, and twice for one number alone."""
+FUNCTIONS = {"exp": 12.0, "exp2": 12.0, "log": 12.0, "log2": 12.0, "sin": 16.0, "cos": 16.0, "powf": 40.0}
+"""Cycles of a function for a number, or a lane of 64 bits; a quarter of that for one of 32 bits."""
 PRODUCTS = {64: 4.0, 32: 2.0}
 """Operations of a product of integers in vectors, by their bits."""
 EXTREME = 4.0
@@ -87,6 +87,10 @@ _SIMPLE = frozenset(
 )
 _EXTREMES = frozenset(("minimumf", "maximumf", "minnumf", "maxnumf"))
 _QUOTIENTS = frozenset(("divf", "sqrt", "rsqrt"))
+_ONE_UNIT = frozenset(
+    ("minsi", "maxsi", "minui", "maxui", "shli", "shrsi", "shrui", "fptosi", "fptoui", "sitofp", "uitofp")
+)
+"""Operations for which there is one unit of two in registers of 512 bits."""
 _WHOLE_QUOTIENTS = frozenset(("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"))
 
 
@@ -110,7 +114,7 @@ def units_of(op: Op, machine: Machine, maker: Makers = lambda _: None, lanes: in
     computed = found.floats + found.integers + found.moves
     found.all += computed + found.loads + found.stores
     if lanes > 1 or any(isinstance(v.type, VectorType) for v in (*op.defines(), *op.reads())):
-        found.wide += computed
+        found.wide += computed * (2 if getattr(op, "kind", "") in _ONE_UNIT or isinstance(op, arith.Compare) else 1)
     return found
 
 
@@ -180,18 +184,19 @@ def _of_two(op: vector.Shuffle) -> float:
 def _arithmetic(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units:
     match op:
         case affine.Apply():
-            return Units(integers=_divisions(op.expr))
+            return subscripts((op.expr,))
         case affine.Min() | affine.Max():
-            return Units(integers=len(op.exprs) + sum(map(_divisions, op.exprs)))
+            found = subscripts(op.exprs)
+            found.integers += len(op.exprs)
+            return found
         case affine.If():
             return Units(integers=float(len(op.condition)))
         case scf.If():
             return Units(integers=1.0)
         case math.Unary() | math.Binary() if op.kind not in _SIMPLE:
-            cycles = FUNCTIONS.get(op.kind, machine.function)
-            is_vector = isinstance(op.result.type, VectorType)
-            of_64 = lanes_of(op.result.type) * bits_of(op.result.type) / 64
-            return Units(busy=cycles * of_64 if is_vector else 2 * cycles)
+            is_vector, type = isinstance(op.result.type, VectorType), op.result.type
+            lanes_of_64 = lanes_of(type) * (bits_of(type) / 64) ** 2 if is_vector else 1.0
+            return Units(busy=FUNCTIONS.get(op.kind, machine.function) * lanes_of_64)
         case complex_.Binary():
             return Units(floats=COMPLEX.get(op.kind, COMPLEX_FUNCTION), moves=1.0)
         case complex_.Unary():
@@ -251,11 +256,15 @@ def _is_number(v: Value, maker: Makers) -> bool:
     return isinstance(op, arith.Constant)
 
 
-def _divisions(expr: Affine) -> float:
-    """The operations of what is no address by itself."""
-    return sum(
-        4.0 if isinstance(atom, FloorDiv) else 1.0 for atom, _ in expr.terms if isinstance(atom, FloorDiv | Product)
-    )
+def subscripts(exprs: Iterable[Affine], iv: Value | None = None) -> Units:
+    """Of what is no address by itself: quotients, by numbers or by sizes, and products; only those of a counter."""
+    atoms = [atom for e in exprs for term, _ in e.terms for atom in (term, *getattr(term, "factors", ()))]
+    found = Units(integers=float(sum(isinstance(atom, Product) for atom in atoms)))
+    for atom in atoms:
+        if isinstance(atom, FloorDiv) and (iv is None or iv in atom.reads):
+            found.integers += 4.0
+            found.busy += WHOLE_QUOTIENT * (not isinstance(atom.divisor, int))
+    return found
 
 
 def _is_index(type: Type) -> bool:

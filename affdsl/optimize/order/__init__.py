@@ -1,1 +1,1 @@
-"""Recipes that change the order of iterations: index sets split, loops apart, tiles in time, blocks, what isl finds."""
+"""Recipes that change the order of iterations: index sets split, loops apart, tiles in time, blocks, fronts."""

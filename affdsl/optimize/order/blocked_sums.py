@@ -6,14 +6,13 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 
-from affdsl.optimize.footprint import longer_than
 from affdsl.optimize.nests import Nest, lanes_of, nest_called, nests_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.order.blocks import in_blocks
 from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
-from affdsl.optimize.versions import longest
+from affdsl.optimize.versions import longer_than, longest
 from affdsl.schedule.schedule import Schedule
 
 LEAST = 64

@@ -13,11 +13,10 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
-from affdsl.optimize.attempts import bring_innermost, names_made
+from affdsl.optimize.attempts import bring_innermost, distribute, names_made
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, unfit_where_refused
 from affdsl.optimize.options import Options
-from affdsl.optimize.order.distribution import distribute
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import UnfitError

@@ -14,10 +14,11 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value, parts_of
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
-from affdsl.lang.indices import Index, symbols
+from affdsl.lang.indices import Index
 from affdsl.optimize.nests import counts_inside, names_in, nests, roots_of
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.versions import in_names
 from affdsl.passes.simplify import compared
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -119,7 +120,7 @@ def _places(s: Schedule, roots: Collection[str], options: Options) -> Iterator[P
             if options.threads > 1 and not depth and len(loops) > 1:
                 continue
             known = {v: v.hint for v in s.function.args} | {each.iv: nest.name(each) for each in loops[:depth]}
-            named = (_named(change, known) for change in _changes(loop, nest.innermost, meant))
+            named = (in_names(change, known) for change in _changes(loop, nest.innermost, meant))
             found = (at for at in named if at is not None and not _is_outside(at, loop))
             yield from (Place(depth, long, nest.name(loop), at) for at in found)
 
@@ -199,15 +200,3 @@ def _first(iv: Value, expr: Affine) -> Affine | None:
     if not factor or iv in rest.values() or any(isinstance(part, Product) for part in parts_of(rest)):
         return None
     return (-rest).ceildiv(factor) if factor > 0 else rest // -factor + 1
-
-
-def _named(expr: Affine, known: Mapping[Value, str]) -> Index | None:
-    """An expression over the names of sizes and of loops around; None where it has another value."""
-    new: dict[Value, Affine] = {}
-    for value in expr.values():
-        if value not in known or not known[value].isidentifier():
-            return None
-        symbol = symbols(known[value])
-        assert isinstance(symbol, Index), "one name is one symbol"
-        new[value] = symbol.expr
-    return Index(expr.substitute(new))

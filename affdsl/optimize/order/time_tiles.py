@@ -9,12 +9,11 @@ from typing import Literal
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
-from affdsl.optimize.attempts import bring_innermost, names_made
+from affdsl.optimize.attempts import bring_innermost, names_made, wavefront
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.footprint import LARGE, has_large_cache
+from affdsl.optimize.machine import LARGE, has_large_cache
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, nests_in, perfect_band, require_loop
 from affdsl.optimize.options import Options
-from affdsl.optimize.registers.jamming import wavefront
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
 from affdsl.schedule.loops import ScheduleError

@@ -1,1 +1,1 @@
-"""Recipes that keep a block of results in registers: products of matrices, rows and time steps at once."""
+"""Recipes that keep a block of results in registers: products of matrices, straight code."""

@@ -14,8 +14,7 @@ from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import AllOrNone, bring_innermost, names_made
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.footprint import LARGE, has_large_cache
-from affdsl.optimize.machine import PAGE, USUAL_CACHES
+from affdsl.optimize.machine import LARGE, PAGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.nests import Nest, bits_in_register, lanes_of, nests, nests_in, unfit_where_refused, updates
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
@@ -58,13 +57,9 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
     registers, tile = sizes_of(found, options)
-    narrow = small_products.is_narrow((found.i, found.j, found.k), registers.lanes)
-    if narrow or is_tiny(found, options):
+    if small_products.is_narrow((found.i, found.j, found.k), registers.lanes) or is_tiny(found, options):
         i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
-        if narrow:
-            return small_products.in_rows(s, (i, j, k), found.j, options, registers.lanes)
-        vectors = small_products.vectors_in(found.j, registers.vectors, registers.lanes)
-        return small_products.in_registers(s, (i, j, k), registers.rows, vectors, registers.lanes)
+        return small_products.in_rows(s, (i, j, k), found.j, options, registers.lanes)
     small = small_products.with_small(s, nest, (found.i, found.j, found.k), bits_of(found.store), options)
     nest, found = with_factors(s, nest, found)
     i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)

@@ -8,19 +8,17 @@ from copy import copy
 from functools import partial
 from itertools import combinations
 
-from affdsl.optimize.attempts import where_legal
-from affdsl.optimize.footprint import longer_than
+from affdsl.optimize.attempts import distribute, in_memory, where_legal
 from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocks
-from affdsl.optimize.order.distribution import distribute, in_memory
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.threads.sharing import threads_around
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops, outer_loops
-from affdsl.optimize.versions import in_other, unless_small
+from affdsl.optimize.versions import in_other, longer_than, unless_small
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 SECOND_BLOCK = 4

@@ -150,7 +150,7 @@ def is_straight(loops: Sequence[affine.For], lanes: int) -> bool:
 
 
 def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, options: Options, lanes: int) -> str:
-    """Make the sums of several rows of a narrow product at once, in whole rows of vectors. Raises as steps do.
+    """Make the sums of several rows of a small product at once, in whole rows of vectors. Raises as steps do.
 
     Vectors have no more lanes than there are columns, if need be without the last ones.
     """
@@ -163,18 +163,7 @@ def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, optio
         raise UnfitError(f"vectors of {j} would be made lane by lane")
     rows = NARROW_ROWS if count <= lanes else ROWS
     finish(s, Small(loops=loops), options, rows)
-    return f"a product with few columns, where they stand: vectors of {lanes}, {rows} rows at once"
-
-
-def in_registers(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int) -> str:
-    """Make the sums of a tiny product in registers, on the arrays where they stand, and say so. Raises as steps do."""
-    s.register_tile(*loops, rows=rows, vectors=vectors, lanes=lanes)
-    return f"a product of small matrices, where they stand: {rows} x {vectors * lanes} sums in registers"
-
-
-def vectors_in(columns: affine.For, vectors: int, lanes: int) -> int:
-    """How many vectors a row of registers has, of so many at most, for the columns that a tiny product has."""
-    return max(1, min(vectors, (_count(columns) or 0) // lanes))
+    return f"a product of small matrices, where they stand: vectors of {lanes}, {rows} rows at once"
 
 
 def _count(loop: affine.For) -> int | None:

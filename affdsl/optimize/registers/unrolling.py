@@ -8,7 +8,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType
-from affdsl.optimize.footprint import has_large_cache
+from affdsl.optimize.machine import has_large_cache
 from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError

@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.parts import fits
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ScalarType
-from affdsl.lang.indices import Condition
+from affdsl.lang.indices import Condition, symbols
 from affdsl.optimize import versions
 from affdsl.optimize.memory.lines import chunks_from_a_line
 from affdsl.optimize.nests import counts_inside, loop_called, names_in, unfit_where_refused
@@ -117,7 +117,8 @@ def _for_copies(s: Schedule, root: str, updated: Updated, options: Options) -> t
         return max(LEAST, known), None
     if len(values) > 1 or values[0] is None:
         raise UnfitError
-    condition = versions.times_as_long(s, root, values[0].hint, known)
+    sizes = [symbols(values[0].hint)] if values[0].hint.isidentifier() else []
+    condition = versions.times_as_long(s, root, sizes, known)
     if condition is None:
         raise UnfitError
     return LEAST, condition

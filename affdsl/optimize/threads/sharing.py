@@ -13,7 +13,7 @@ from affdsl.optimize.attempts import AllOrNone, names_made
 from affdsl.optimize.nests import Nest, counts_inside, loop_called, names_in, nests, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.versions import times_as_often
+from affdsl.optimize.versions import sizes_of, times_as_long
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
@@ -139,7 +139,7 @@ def few_rows(s: Schedule, nest: Nest, rows: affine.For, columns: affine.For, opt
         return None
     if len({row.location for row in s.loops() if row.depth == 0}) > 1:
         return None
-    return times_as_often(s, nest.name(columns), nest.name(rows), COLUMNS // ROWS)
+    return times_as_long(s, nest.name(columns), sizes_of(s, (nest.name(rows),)), COLUMNS // ROWS)
 
 
 def _columns(options: Options) -> int:

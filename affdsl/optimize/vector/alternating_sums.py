@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.core import Op
@@ -9,6 +10,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType
 from affdsl.optimize.nests import Nest, lanes_of, nests, on_vectors, unfit_where_refused
 from affdsl.optimize.options import Options
+from affdsl.optimize.order import fronts
+from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops, superword
 from affdsl.passes.analysis.access import Access
@@ -56,6 +59,21 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         f"a row and sums take turns, up to {TURN * lanes} elements each: the row on vectors of {lanes}, then each sum "
         f"in the order of the text; {sums} iterations of {around} run at once"
     )
+
+
+def take_or_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same, or else a row and sums in loops of their own, where sums are in the order of the text.
+
+    Raises UnfitError, and gives no reason: others say it for nests of all kinds.
+    """
+    if not options.reassociate and inner_loops.is_mixed(nest):
+        with suppress(UnfitError):
+            made, said = take(s, nest, options)
+            if not is_long(made, s):
+                return made, said
+        with suppress(UnfitError):
+            return fronts.apart(copy(s), nest.name(nest.innermost), options)
+    raise UnfitError
 
 
 def _around(nest: Nest) -> str:

@@ -11,11 +11,8 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
-from affdsl.optimize.footprint import has_large_cache
-from affdsl.optimize.machine import PAGE, USUAL_CACHES
-from affdsl.optimize.memory import aligned_stencils, streaming_stores
-from affdsl.optimize.memory.lines import from_a_line
-from affdsl.optimize.memory.streaming_stores import LINE
+from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
+from affdsl.optimize.memory.lines import from_a_line, past_the_caches
 from affdsl.optimize.nests import (
     Nest,
     again_in,
@@ -171,11 +168,14 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
         return periods.take(s, nest, lanes)
     if outer is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, outer):
         with suppress(UnfitError):
-            return streaming_stores.take(s, nest, nest.name(outer), name, lanes, ways(options), options)
-    if not _waits_for_memory(nest, options):
-        with suppress(UnfitError):
-            return aligned_stencils.take(s, nest, name, lanes, options)
-    return _along_rows(s, nest, rows, lanes, options)
+            return past_the_caches(s, nest, nest.name(outer), name, lanes, ways(options), options)
+    try:
+        return _along_rows(s, nest, rows, lanes, options)
+    except UnfitError:
+        if is_recurrence(nest, nest.innermost):
+            with suppress(IllegalTransform, ScheduleError):
+                return _mixed(s, nest, lanes, options)
+        raise
 
 
 def _lanes(nest: Nest, options: Options) -> int:
@@ -312,7 +312,7 @@ def updates_by_data(loop: affine.For) -> bool:
 
 def has_long_vectors(options: Options) -> bool:
     """Whether a vector is as long as a line of the cache; stencils whose vectors are not spliced wait for loads."""
-    return options.target.width >= LINE
+    return options.target.width >= 8 * LINE
 
 
 def spliced(s: Schedule, name: str, options: Options) -> bool:
@@ -333,7 +333,7 @@ def _has_short_vectors(s: Schedule, name: str) -> bool:
     loop = loop_called(s, name)
     loads = [] if loop is None else [op for op in walk(loop) if isinstance(op, affine.VectorLoad)]
     types = [op.result.type for op in loads if isinstance(op.result.type, VectorType)]
-    return any(8 * (width_of(type) or LINE) < LINE for type in types)
+    return any((width_of(type) or LINE) < LINE for type in types)
 
 
 def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -380,7 +380,7 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
     They are no more than the nearest cache has lines of one place: rows may lie a power of two apart.
     """
     name, sums, made = nest.name(nest.innermost), options.choices.sums, copy(s)
-    if not _is_jammed(s, outer):  # for a sum before this one in the same iterations
+    if not is_jammed(s, outer):  # for a sum before this one in the same iterations
         require_room(nest.innermost, sums)
         made.unroll_jam(outer, sums)
     with suppress(IllegalTransform, ScheduleError):
@@ -435,7 +435,7 @@ def is_large(loop: affine.For) -> bool:
     return sum(1 for _ in ops) > sharing.MOST_ACCESSES
 
 
-def _is_jammed(s: Schedule, loop: str) -> bool:
+def is_jammed(s: Schedule, loop: str) -> bool:
     """Whether a step has made several iterations of a loop run at once."""
     return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
 

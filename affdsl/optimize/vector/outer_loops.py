@@ -59,8 +59,6 @@ def take(s: Schedule, root: str, options: Options, *, near: bool = False) -> tup
             and all(inner_loops.runs_along_rows(s, nest, options) for nest in held)
         ):
             raise UnfitError("the loops inside run along rows")
-        if any(_is_spared(nest.innermost) for nest in held):
-            raise UnfitError("conditions spare most iterations a division, which all lanes would make")
         try:
             return _on_vectors(s, held[0].names[loop.iv], held, options)
         except (IllegalTransform, ScheduleError) as error:
@@ -142,12 +140,6 @@ def _columns(nest: Nest, loop: affine.For) -> set[Value]:
         if nest.stride(access, loop).motion == "contiguous"
         and nest.stride(access, nest.innermost).motion not in inner_loops.COSTS
     }
-
-
-def _is_spared(loop: affine.For) -> bool:
-    """Whether conditions in a loop stand before a division of floats, which takes as long as many other operations."""
-    guarded = [op for each in loop.body for block in each.blocks() for op in block]
-    return any(getattr(each, "kind", "") == "divf" for op in guarded for each in walk(op))
 
 
 def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) -> tuple[Schedule, str]:

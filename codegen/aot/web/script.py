@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 
 from affdsl.codegen.aot.checks import listed_conditions
-from affdsl.codegen.aot.conditions import place
+from affdsl.codegen.aot.conditions import require_decided
 from affdsl.codegen.aot.languages.described import Function, Parameter, functions
 from affdsl.codegen.aot.naming import check_name
 from affdsl.codegen.aot.python_contract import computed
@@ -117,13 +117,7 @@ def _parameter(p: Parameter, function: Function, written: Written) -> str:
 
 def _require(kernel: ShippedKernel, function: Function) -> None:
     """Refuse what cannot be called."""
-    if kernel.bounds.needs_numbers and not kernel.program.checked:
-        first = kernel.bounds.by_numbers[0]
-        raise UnsupportedError(
-            f"{kernel.name}: whether {first.access}{place(first)} stays inside of its array, only the numbers of each "
-            "call decide, and a page has no affdsl that could: make the kernel with boundscheck=True, or declare the "
-            "array with dimensions of its own"
-        )
+    require_decided(kernel, "page")
     for what in _not_possible(kernel, function):
         raise UnsupportedError(f"{kernel.name}: a page cannot pass {what} to C")
 

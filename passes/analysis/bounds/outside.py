@@ -10,10 +10,20 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.passes.analysis.bounds.claims import Claim, Demand
-from affdsl.passes.analysis.bounds.size_conditions import sizes_where
+from affdsl.passes.analysis.bounds.size_conditions import involved, sizes_where
 from affdsl.passes.analysis.linearized import adjusted, is_affine
-from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, merged, name_of, number_of, sample_of
-from affdsl.passes.analysis.relations import map_from, remembered
+from affdsl.passes.analysis.polyhedral import (
+    Dim,
+    Set,
+    UnknownError,
+    linear_of,
+    merged,
+    name_of,
+    number_of,
+    params_of,
+    sample_of,
+)
+from affdsl.passes.analysis.relations import fixed, map_from, remembered
 
 OTHER_SIZE, OTHER_NUMBER = 8, 1
 """What an example has for the size of an array, and for an index argument, of which nothing depends."""
@@ -148,9 +158,7 @@ class BrokenClaims:
             if value in self.sizes:
                 continue
             for claim in claims:
-                sizes = self.against(claim)
-                k = sizes.find_dim_by_name(Dim.param, name_of(value))
-                if k >= 0 and sizes.involves_dims(Dim.param, k, 1):
+                if involved(self.against(claim), (value,)):
                     found[f"{f'%{value.hint}' if value.hint else 'an index'} is known only at run time"] = None
         return tuple(found)
 
@@ -168,10 +176,7 @@ class BrokenClaims:
             numbers = {v: found.get(name_of(v), 0) for v in params}
         else:
             numbers = {v: sizes[v] for v in params}
-        for value, number in numbers.items():
-            k = points.find_dim_by_name(Dim.param, name_of(value))
-            if k >= 0:
-                points = points.fix_val(Dim.param, k, number_of(number))
+        points = fixed(points, numbers)
         if points.is_empty():
             return None
         return self._made(claim, {**numbers, **(sizes or {})}, _point(points, last=claim.end == "upper"))
@@ -297,7 +302,7 @@ def _as_expressions(points: Set, params: Sequence[Value]) -> tuple[Affine, ...] 
     parts = merged(points).get_basic_sets()
     if len(parts) != 1 or parts[0].dim(Dim.div):
         return None
-    named = {name_of(v): v for v in params}
+    columns = {Dim.param: params_of(points, params)}
     dims, found = range(points.dim(Dim.set)), dict[int, Affine]()
     for row in parts[0].get_constraints():
         factors = {k: n for k in dims if (n := row.get_coefficient_val(Dim.set, k).to_python())}
@@ -306,9 +311,5 @@ def _as_expressions(points: Set, params: Sequence[Value]) -> tuple[Affine, ...] 
         ((k, factor),) = factors.items()
         if abs(factor) != 1:
             continue
-        expr = Affine.of(row.get_constant_val().to_python())
-        for n in range(points.dim(Dim.param)):
-            of_param = row.get_coefficient_val(Dim.param, n).to_python()
-            expr += named[str(points.get_dim_name(Dim.param, n))] * of_param if of_param else 0
-        found[k] = expr * -factor
+        found[k] = linear_of(row, columns) * -factor
     return tuple(found[k] for k in dims) if len(found) == len(dims) else None

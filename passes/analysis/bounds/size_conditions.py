@@ -6,7 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.spelling import spell
-from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, merged, name_of, set_of
+from affdsl.passes.analysis.polyhedral import (
+    Columns,
+    Dim,
+    Set,
+    UnknownError,
+    divisions_of,
+    linear_of,
+    merged,
+    name_of,
+    params_of,
+    quotients_of,
+    set_of,
+    without_others,
+)
 from affdsl.passes.analysis.relations import Alternatives
 
 
@@ -26,29 +39,17 @@ def alternatives(points: Set, sizes: Sequence[Value]) -> Alternatives:
     >>> print(written(alternatives(even, [n, m])))
     N % 2 == 0 and N > M
     """
-    named = {name_of(value): value for value in sizes}
     found = []
     known = merged(points).compute_divs().remove_unknown_divs()
     if not known.is_equal(points):
         raise UnknownError("isl cannot say a condition on the sizes as divisions")
     for part in known.get_basic_sets():
         local = part.get_local_space()
-        params, divs = range(local.dim(Dim.param)), range(local.dim(Dim.div))
-        values = [named.get(str(local.get_dim_name(Dim.param, k))) for k in params]
-        divisions: list[Affine] = []
-        for k in divs:
-            division = local.get_div(k)
-            divisor = division.get_denominator_val()
-            whole = division.scale_val(divisor)
-            factors = [whole.get_coefficient_val(Dim.param, n).to_python() for n in params]
-            of_divisions = [whole.get_coefficient_val(Dim.div, n).to_python() for n in range(k)]
-            dividend = _sum(whole.get_constant_val().to_python(), factors, values, of_divisions, divisions)
-            divisions.append(dividend // divisor.to_python())
+        columns: Columns = {Dim.param: params_of(local, sizes)}
+        columns = {**columns, Dim.div: quotients_of(divisions_of(local), columns)}
         constraints = []
         for row in part.get_constraints():
-            factors = [row.get_coefficient_val(Dim.param, n).to_python() for n in params]
-            of_divisions = [row.get_coefficient_val(Dim.div, n).to_python() for n in divs]
-            total = _sum(row.get_constant_val().to_python(), factors, values, of_divisions, divisions)
+            total = linear_of(row, columns)
             constraint = Constraint(total, bool(row.is_equality()))
             if not (total.is_constant and constraint.holds({})):
                 constraints.append(constraint)
@@ -122,11 +123,7 @@ def assumption(condition: Alternatives) -> str:
 
 def is_finite(points: Set, sizes: Sequence[Value]) -> bool:
     """Whether only finitely many values of some sizes occur in a set of parameters."""
-    names = {name_of(value) for value in sizes}
-    for k in reversed(range(points.dim(Dim.param))):
-        if str(points.get_dim_name(Dim.param, k)) not in names:
-            points = points.project_out(Dim.param, k, 1)
-    flat = points.from_params()
+    flat = without_others(points, sizes).from_params()
     return bool(flat.move_dims(Dim.set, 0, Dim.param, 0, flat.dim(Dim.param)).is_bounded())
 
 
@@ -176,22 +173,6 @@ def comparison(constraint: Constraint) -> str:
     if constant == -1 and less.terms and not is_equality:
         return f"{_python(more)} > {_python(less)}"
     return f"{_python(more + max(constant, 0))} {'==' if is_equality else '>='} {_python(less - min(constant, 0))}"
-
-
-def _sum(
-    constant: int,
-    factors: Sequence[int],
-    values: Sequence[Value | None],
-    of_divisions: Sequence[int],
-    divisions: Sequence[Affine],
-) -> Affine:
-    """A row of isl as an expression."""
-    total = Affine.of(constant)
-    for factor, value in zip(factors, values, strict=True):
-        if factor and value is None:
-            raise UnknownError("the condition is about a number that no argument says")
-        total += Affine() if value is None else value * factor
-    return sum((d * factor for factor, d in zip(of_divisions, divisions, strict=True)), total)
 
 
 def _python(expr: Affine) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.cleanup.affine_scalrep.dead import dead_stores, write_only_buffers
 from affdsl.passes.cleanup.affine_scalrep.forward import forwarded
 
@@ -62,8 +60,7 @@ def _has_accesses(op: Op) -> bool:
 
 def _without_loads_and_stores(op: Op, module: func.Module) -> Op:
     assert isinstance(op, func.Func)
-    with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on stays as it is: nobody need hear of it
         found = Dependences(op, module)
         values = forwarded(found)
         loads = {access.op for access in found.compared if values and any(v in values for v in access.op.defines())}

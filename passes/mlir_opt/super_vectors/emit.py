@@ -14,7 +14,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.renaming import renamed
 from affdsl.ir.semantics import neutral
-from affdsl.ir.traverse import rewrite, substitute, with_fields
+from affdsl.ir.traverse import like, rewrite, substitute, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.passes.affine.arithmetic import written
 from affdsl.passes.analysis.reduction import DECLARED, Reduction
@@ -134,7 +134,7 @@ class _Emitter:
             inits = tuple(start.result for start in starts)
         else:
             inits = tuple(self._vector(v) for v in loop.inits)
-        iv = Value(loop.iv.type, loop.iv.hint, loop.iv.location)
+        iv = like(loop.iv)
         carried, results = ([Value(self._type(v.type), v.hint) for v in vs] for vs in (loop.carried, loop.results))
         step = loop.step * (self._sizes[self._dims[loop.iv]] if is_lanes else 1)
         for value in loop.mentions():

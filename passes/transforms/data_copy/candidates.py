@@ -9,7 +9,7 @@ from affdsl.ir.core import Block
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.boxes import Bound
-from affdsl.passes.analysis.polyhedral import Dim, Map, name_of, spending
+from affdsl.passes.analysis.polyhedral import Dim, Map, params_of, spending
 from affdsl.passes.analysis.region import region_of
 from affdsl.passes.analysis.relations import map_from
 from affdsl.passes.legality.refusal import IllegalTransform
@@ -228,9 +228,8 @@ class CopyCandidates:
         """Loops over some elements and no others."""
         params = self._params()
         points = self.place.as_set(elements)
-        names = {name_of(value) for value in params}
-        for k in range(points.dim(Dim.param)):
-            if points.get_dim_name(Dim.param, k) not in names and points.involves_dims(Dim.param, k, 1):
+        for k, value in enumerate(params_of(points, params)):
+            if value is None and points.involves_dims(Dim.param, k, 1):
                 raise self.refuse(f"what is touched of {name(self.value)} depends on what no affine map can read there")
         return CopyCandidate(elements, lambda copied, copy_in: over_set(copied, points, params, copy_in=copy_in))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
@@ -13,7 +12,7 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone, rewrite, walk, way_to
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.effects import is_pure, is_removable
 from affdsl.passes.analysis.graph import MemRefDependenceGraph
 from affdsl.passes.analysis.polyhedral import UnknownError
@@ -81,8 +80,7 @@ def inline(function: Func, buffer: Value, *, module: Module | None = None) -> Fu
     around = Module((function,)) if module is None else module
     after = _inlined(function, store, source)
     if not _is_proved_nearby(function, store, source, around):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AnalysisWarning)
+        with unwarned():
             answer = Reference(function, around).compared(after, instead(around, function, after))
         if answer.verdict != "proved":
             raise refusal(store, what, why([answer]))
@@ -117,8 +115,7 @@ def _inlined(function: Func, store: affine.Store, source: _Source) -> Func:
 def _is_proved_nearby(function: Func, store: affine.Store, source: _Source, module: Module) -> bool:
     """Whether it is proved of the nest that stores and of the one that reads, with what stands between them."""
     nest = next((op for op in function.body if any(inner is store for inner in walk(op))), None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():
         graph = MemRefDependenceGraph(Dependences(function, module))
         readers = [node for node in graph.readers(store.memref) if node.op is not nest]
         if nest is None or len(readers) != 1:

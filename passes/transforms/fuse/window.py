@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
@@ -12,7 +11,7 @@ from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import rewrite, users, walk, with_fields
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.effects import is_pure
 from affdsl.passes.analysis.flow import Flow
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
@@ -133,8 +132,7 @@ class Window:
 
     def compared_with(self, after: Func, made: Collection[Value] = ()) -> Answer:
         """The same of another function in its place."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AnalysisWarning)
+        with unwarned():
             answer = self._reference.compared(after, self.module)
             if answer.verdict != "proved":
                 return answer
@@ -180,8 +178,7 @@ def _read_first(dependences: Dependences) -> set[Value]:
     """The buffers of which something may be read that was not stored there before."""
     flow = Flow(dependences)
     found: set[Value] = set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():
         for read in dependences.compared:
             if read.kind == "read" and read.buffer.root not in found:
                 left = flow.live_in(read)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Atom, Term, Value
-from affdsl.ir.traverse import clone_block, with_fields
+from affdsl.ir.traverse import clone_block, likes, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
@@ -34,7 +34,7 @@ def rests_of(loop: affine.For, splits: Sequence[Affine | None], trips: TripCount
     left = [split for split in splits if split is not None]
     first = loop.lower if trips.may_be_negative else ()
     rests: list[affine.For] = []
-    values = [tuple(Value(v.type, v.hint, v.location) for v in loop.results) for _ in left] + [loop.results]
+    values = [likes(loop.results) for _ in left] + [loop.results]
     for number, split in enumerate(left):
         (rest,) = clone_block((loop,), {})
         assert isinstance(rest, affine.For)

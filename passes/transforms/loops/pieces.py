@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone, clone_block, map_blocks, rewrite, walk, with_fields
+from affdsl.ir.traverse import clone, clone_block, likes, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.written import add
 
@@ -62,19 +62,15 @@ def in_pieces(loop: affine.For, pieces: Sequence[Piece], kept: int = 0) -> list[
     made: list[affine.For] = []
     for number, piece in enumerate(pieces):
         part = loop if number == kept else copied_loop(loop, piece.suffix)
-        results = (
-            loop.results
-            if number == len(pieces) - 1
-            else tuple(Value(v.type, v.hint, v.location) for v in loop.results)
-        )
+        results = loop.results if number == len(pieces) - 1 else likes(loop.results)
         part = bounded(part, piece.lower, piece.upper, piece.step or loop.step)
         made.append(with_fields(part, inits=made[-1].results if made else loop.inits, results=results))
     return made
 
 
-def copied_loop(loop: affine.For, suffix: str = "", new: dict[Value, Term] | None = None) -> affine.For:
+def copied_loop(loop: affine.For, suffix: str = "") -> affine.For:
     """A copy of a loop, whose induction variable is called as the old one with something behind it."""
-    copy = clone(loop, {} if new is None else new)
+    copy = clone(loop, {})
     if copy.iv.hint:
         copy.iv.hint += suffix  # nobody else holds it yet
     return copy
@@ -197,14 +193,7 @@ def _read(value: Value, new: Mapping[Value, Term]) -> Value:
 
 def defined_inside(op: Op) -> set[Value]:
     """The values that exist only inside of an operation."""
-    inside = {
-        v
-        for block in op.blocks()
-        for outer in block
-        for inner in walk(outer)
-        for v in (*inner.defines(), *inner.binds())
-    }
-    return inside | set(op.binds())
+    return {v for each in walk(op) for v in (*each.binds(), *(each.defines() if each is not op else ()))}
 
 
 def visible_before(func: Func, at: Op) -> set[Value]:

@@ -8,7 +8,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import likes, walk, with_fields
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, floordiv, mul
 from affdsl.passes.affine.arithmetic import MOST, written
@@ -115,7 +115,7 @@ class Unroller:
         ops, values = copies(loop, [None, *[loop.iv + k * loop.step for k in range(1, factor)]], loop.carried)
         rest = bounded(copied_loop(loop, "_tail"), (Affine.of(loop.iv),), as_it_is(loop, "upper"), loop.step)
         rest = with_fields(rest, inits=loop.carried)
-        results = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
+        results = likes(loop.results)
         either = affine.If(
             whole, ended(ops, values, loop), ended([rest], rest.results, loop), results, location=loop.location
         )

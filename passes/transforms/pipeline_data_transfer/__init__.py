@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone_block, map_blocks, substitute, walk, with_fields
+from affdsl.ir.traverse import clone_block, like, likes, map_blocks, substitute, walk, with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.trip_count import trip_count
@@ -118,7 +118,7 @@ class _Pipelined:
         rest = self._redirected(_used([op for op in loop.body if op not in starts and op not in gone], computes))
         early = clone_block(front, {})
         body = (*clone_block(front, {}), *counted(rest, loop.iv, loop.iv - loop.step))
-        handed_on = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
+        handed_on = likes(loop.results)
         steady = with_fields(loop, lower=(ends.first + loop.step,), upper=(ends.behind,), body=body,
                              results=handed_on, written=None)  # fmt: skip
         if ends.runs:
@@ -126,8 +126,8 @@ class _Pipelined:
             late, values = split_body(late)
             self.replaced = dict(zip(loop.results, values, strict=True))
             return (*counted(early, loop.iv, ends.first), steady, *late)
-        guard, tail = (Value(loop.iv.type, loop.iv.hint, loop.iv.location) for _ in range(2))
-        carried = tuple(Value(v.type, v.hint, v.location) for v in loop.carried)
+        guard, tail = (like(loop.iv) for _ in range(2))
+        carried = likes(loop.carried)
         new: dict[Value, Term] = {loop.iv: tail, **dict(zip(loop.carried, carried, strict=True))}
         return (
             with_fields(loop, iv=guard, lower=(ends.first,), upper=(ends.first + 1, ends.behind), inits=(), carried=(),

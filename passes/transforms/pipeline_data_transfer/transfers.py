@@ -90,8 +90,8 @@ class _Candidate:
         self._require_order()
         return Incoming(self.start, wait, computes)
 
-    def refuse(self, reason: str, at: Op | None = None, alternative: str = "") -> IllegalTransform:
-        return refusal(at or self.start, self.what, reason, alternative)
+    def refuse(self, reason: str, at: Op | None = None) -> IllegalTransform:
+        return refusal(at or self.start, self.what, reason)
 
     def _wait(self) -> affine.DmaWait:
         """The wait for this DMA, in the same iteration."""

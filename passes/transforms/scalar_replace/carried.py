@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Lanewise, Op
@@ -13,10 +13,10 @@ from affdsl.ir.dialects import affine, arith, func, scf, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import like, likes, rewrite, walk, with_fields
 from affdsl.ir.types import I1, INDEX, IndexType
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.proposals import Proposal
@@ -37,6 +37,7 @@ Load = affine.Load | affine.VectorLoad | vector.MaskedLoad
 Store = affine.Store | affine.VectorStore | vector.MaskedStore
 _Masked = vector.MaskedLoad | vector.MaskedStore
 Loop = affine.For | scf.For
+LoopT = TypeVar("LoopT", bound=affine.For | scf.For)
 
 
 def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:
@@ -92,8 +93,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     loop = next((op for op in walk(function) if isinstance(op, Loop) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
-    with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
-        warnings.simplefilter("ignore", AnalysisWarning)
+    with unwarned():  # what the analysis gives up on is told as a reason
         has_branches = any(isinstance(op, affine.If | scf.If) for op in walk(loop))
         elements = changed_under_conditions(Dependences(function, module), loop, module) if has_branches else []
         changed = variables_replaced(function, loop, elements)
@@ -334,7 +334,7 @@ def _firsts(loop: Loop, load: Load, index: Index, iterations: int) -> list[Load]
         at = index
         if isinstance(loop, affine.For):
             at = tuple(e.substitute({loop.iv: loop.lower[0] + k * loop.step}) for e in index)
-        result = Value(load.result.type, load.result.hint, load.result.location)
+        result = like(load.result)
         new = {} if isinstance(load, _Masked) else {"index": at, "written": None}
         found.append(with_fields(load, result=result, **new))
     return found
@@ -388,29 +388,16 @@ def _with_chains(
             values[old] = firsts[0].result
             continue
         # The first of these is what was stored one iteration before, the last what the load gives now.
-        kept = [Value(old.type, old.hint, old.location) for _ in firsts]
+        kept = [like(old) for _ in firsts]
         newest[chain] = len(carried)
         before += [op for first in firsts for op in _placed(loop, first, chain.index)]
         inits += [first.result for first in reversed(firsts)]
         carried += kept
         yielded += [_value(chain.producer), *kept[:-1]]
         values[old] = kept[-1]
-    results = [Value(v.type) for v in carried]
     gone = {chain.load for chain in chains} | sinking.keys()
-    body = tuple(op for op in loop.body if op not in gone)
-    end = _yield_of(loop)(tuple(yielded), location=loop.location)
-    if loop.results:
-        last = body[-1]
-        assert isinstance(last, affine.Yield | scf.Yield), "a loop with results ends with a yield"
-        end, body = with_fields(last, values=(*last.values, *yielded)), body[:-1]
-    new = with_fields(
-        loop,
-        body=(*body, end),
-        inits=(*loop.inits, *inits),
-        carried=(*loop.carried, *carried),
-        results=(*loop.results, *results),
-        ends=(),
-    )
+    new = carrying(loop, [op for op in loop.body if op not in gone], inits, carried, yielded)
+    results = new.results[len(loop.results) :]
     after: list[Op] = []
     for chain in sinking.values():
         store = chain.producer
@@ -420,13 +407,27 @@ def _with_chains(
     return tuple(before), new, tuple(after), values
 
 
+def carrying(
+    loop: LoopT, body: Sequence[Op], inits: Sequence[Value], carried: Sequence[Value], yielded: Sequence[Value]
+) -> LoopT:
+    """A loop with another body that carries some values, behind those that it carried before."""
+    end: Op = _yield_of(loop)(tuple(yielded), location=loop.location)
+    if loop.results:
+        body, last = body[:-1], body[-1]
+        assert isinstance(last, affine.Yield | scf.Yield), "a loop with results ends with a yield"
+        end = with_fields(last, values=(*last.values, *yielded))
+    results = (*loop.results, *(Value(v.type) for v in carried))
+    inits, carried = (*loop.inits, *inits), (*loop.carried, *carried)
+    return with_fields(loop, body=(*body, end), inits=inits, carried=carried, results=results, ends=())
+
+
 def if_it_runs(loop: Loop, before: Sequence[Op], new: Loop, after: Sequence[Op]) -> tuple[Op, ...]:
     """A loop with what stands around it, done only where it runs: otherwise it gives what it is given.
 
     What is loaded before it and stored behind it is then touched only by iterations that touch it anyway.
     """
     at, end = loop.location, _yield_of(loop)
-    inner = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
+    inner = likes(loop.results)
     new = with_fields(new, results=(*inner, *new.results[len(inner) :]))
     then: Block = (*before, new, *after)
     orelse: Block = ()

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import like, rewrite, walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.trip_count import trip_count
@@ -150,10 +150,7 @@ def _with_reductions(
         return (with_fields(main, results=results),)
     before, inits = started(main, kinds, copies.factor)
     found = [
-        tuple(
-            old if k == 0 and kind is None else Value(old.type, old.hint, old.location)
-            for old, kind in zip(results, kinds, strict=True)
-        )
+        tuple(old if k == 0 and kind is None else like(old) for old, kind in zip(results, kinds, strict=True))
         for k in range(copies.factor)
     ]
     given, carried, made = ([v for each in values for v in each] for values in (inits, copies.carried, found))
@@ -169,11 +166,6 @@ def body_of(loop: affine.For) -> Block:
 def loops_in(block: Block) -> Iterator[affine.For]:
     """All loops in a block, at any depth."""
     return (inner for op in block for inner in walk(op) if isinstance(inner, affine.For))
-
-
-def defined_by(loop: affine.For) -> set[Value]:
-    """The values that a loop defines."""
-    return {v for op in walk(loop) for v in (*op.binds(), *(op.defines() if op is not loop else ()))}
 
 
 def _check(

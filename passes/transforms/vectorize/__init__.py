@@ -27,11 +27,18 @@ from affdsl.passes.lowering.carried_variables import without_own_variables
 from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.vectorize.branches import without_branches
-from affdsl.passes.transforms.vectorize.carried import NOTHING, chain_of, in_a_row, left_in_lanes, ways, wide_loop
+from affdsl.passes.transforms.vectorize.carried import (
+    NOTHING,
+    chain_of,
+    in_a_row,
+    left_in_lanes,
+    ways,
+    wide_loop,
+)
 from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters, without_idle_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
-from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
+from affdsl.passes.transforms.vectorize.loads import loaded_once
 from affdsl.passes.transforms.vectorize.lowers import by_lower_bounds
 from affdsl.passes.transforms.vectorize.nests import require_lanes, vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, loaded_early, overlapped, require_repeatable
@@ -265,8 +272,8 @@ def _prepared(
             module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
     before_conditions = loaded_before_conditions(loop, dependences.accesses, module)
-    chosen = chosen_through_conditions(before_conditions, _aliasing(dependences))
-    plain = stored_once(loaded_once(chosen, _aliasing(dependences)), _aliasing(dependences))
+    may_alias = dependences.accesses.storage.may_share
+    plain = stored_once(loaded_once(chosen_through_conditions(before_conditions, may_alias), may_alias), may_alias)
     how = ways(loop, dependences, reassociate=reassociate)
     if any(each.way == "row" for each in how):
         plain = without_counters(without_branches(plain))
@@ -301,65 +308,37 @@ def _vectorized(
     rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
 
-    may_alias = _aliasing(dependences)
-    wide = partial(wide_loop, may_alias=may_alias, filled=filled(loop, dependences.accesses))
+    may_alias = dependences.accesses.storage.may_share
+    some = filled(loop, dependences.accesses)
 
     def made(order: Order) -> Block:
+        wide = partial(wide_loop, how=how, what=what, units=order.units, may_alias=may_alias, filled=some)
         if is_aligned:
-            return wide(
-                _aligned(reordered(loop, order), width),
-                width,
-                how,
-                what,
-                masked=True,
-                lower=loop.lower,
-                units=order.units,
-                may_idle=not trips.runs,
-            )
+            main = _aligned(reordered(loop, order), width)
+            return wide(main, width, masked=True, lower=loop.lower, may_idle=not trips.runs)
         main = with_fields(reordered(loop, order), upper=whole, results=between)
         goes_on = tail == "masked" and bool(rests)
-        found = [
-            *wide(
-                main,
-                width,
-                how,
-                what,
-                masked=is_folded,
-                units=order.units,
-                is_last=not goes_on,
-                reassociate=reassociate,
-            )
-        ]
+        found = [*wide(main, width, masked=is_folded, is_last=not goes_on, reassociate=reassociate)]
         left = left_in_lanes(found, how) if goes_on else NOTHING
         for rest in rests:
             again = reordered(rest, order)
             if tail == "scalar":
                 found.append(rest)
             elif tail == "masked":
-                again = with_fields(
-                    again, inits=tuple(loop.inits[k] if k in left else v for k, v in enumerate(again.inits))
-                )
-                more = wide(
-                    again,
-                    width,
-                    how,
-                    what,
-                    masked=True,
-                    units=order.units,
-                    going_on=left,
-                    is_last=rest is rests[-1],
-                )
+                inits = tuple(loop.inits[k] if k in left else v for k, v in enumerate(again.inits))
+                again = with_fields(again, inits=inits)
+                more = wide(again, width, masked=True, going_on=left, is_last=rest is rests[-1])
                 left = left_in_lanes(more, how)
                 found += more
             else:
+                halves = (width, width // 2) if tail == "halved" and width > 3 else (width,)
                 ends = []
-                for lanes in (width, width // 2) if tail == "halved" and width > 3 else (width,):
-                    last = last_vector(again, lanes)
-                    wider = wide(last, lanes, how, what, units=order.units)
+                for lanes in halves:
+                    last = wide(last_vector(again, lanes), lanes)
                     if tail == "early":
-                        first, wider = loaded_early(loop, wider, lanes, what, may_alias)
+                        first, last = loaded_early(loop, last, lanes, what, may_alias)
                         found = [*first, *found]
-                    ends.append((lanes, wider))
+                    ends.append((lanes, last))
                 found += overlapped(loop, rest, ends)
         return tuple(found)
 
@@ -367,12 +346,6 @@ def _vectorized(
     return _first_legal(
         loop, width, groups, orders(loop, chain, in_a_row(loop, how), width, dependences), made, dependences, what
     )
-
-
-def _aliasing(dependences: Dependences) -> MayAlias:
-    """What says whether two memrefs may share elements."""
-    storage = dependences.accesses.storage
-    return lambda a, b: storage.may_alias(storage.buffer(a), storage.buffer(b))
 
 
 def _first_legal(

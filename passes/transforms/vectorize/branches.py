@@ -10,7 +10,7 @@ from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.semantics import neutral
-from affdsl.ir.traverse import substitute, walk, with_fields
+from affdsl.ir.traverse import like, substitute, walk, with_fields
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType
 from affdsl.passes.analysis.reduction import DECLARED
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
@@ -145,7 +145,7 @@ def _selected(op: If, then: _Branch, orelse: _Branch) -> list[Op]:
     outside: tuple[dict[Value, Value], dict[Value, Value]] = ({}, {})
     for side, branch in enumerate((then, orelse)):
         for value in branch.given:
-            results.append(Value(value.type, value.hint, value.location))
+            results.append(like(value))
             outside[side][value] = results[-1]
             rows[side].append(value)
             rows[1 - side].append(constant(1 - side, value, 0.0 if isinstance(value.type, FloatType) else 0))

@@ -29,6 +29,7 @@ from affdsl.passes.transforms.vectorize.choices import (
 )
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.transforms.vectorize.linear_scans import linear_scan, scanned_linearly
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sums
 from affdsl.passes.transforms.vectorize.packed import counted_on, packing_of, store_packed
 from affdsl.passes.transforms.vectorize.scans import scanned, scans
@@ -65,13 +66,13 @@ FEW = 4
 """So many lanes are combined one after the other; more of them by halves first."""
 
 
-def _halved(value: Value, combine: Callable[[Value, Value], list[Op]], few: int = FEW) -> tuple[list[Op], Value]:
+def _halved(value: Value, combine: Callable[[Value, Value], list[Op]]) -> tuple[list[Op], Value]:
     """Operations that combine the lanes of a vector by halves until few are left, and what these are in.
 
     The last of the operations that `combine` gives defines the lanes of two halves combined.
     """
     made: list[Op] = []
-    while isinstance(value.type, VectorType) and (lanes := value.type.shape[0]) > few and lanes % 2 == 0:
+    while isinstance(value.type, VectorType) and (lanes := value.type.shape[0]) > FEW and lanes % 2 == 0:
         type, half = VectorType((lanes // 2,), value.type.element), lanes // 2
         parts = [vector.ExtractStridedSlice(Value(type), value, (at,), (half,), (1,)) for at in (0, half)]
         made += [*parts, *combine(parts[0].result, parts[1].result)]
@@ -448,11 +449,17 @@ def _lane_after_lane(
     """
     ends: dict[Value, Value] = {}
     if at.mask is None:
+        chain = _without_what_is_known(at, chain, row)
         for scan in scans(at.loop, chain, row):
             if not scan.pays(at.width, reassociate=reassociate):
                 continue
             ends[scan.carried] = scanned(at, scan)
             chain = [op for op in chain if op not in scan.steps]
+        for carried in [v for v in row if v not in ends]:
+            linear = linear_scan(at.loop, chain, row, carried)
+            if linear is not None and linear.pays(at.width, reassociate=reassociate):
+                ends[carried] = scanned_linearly(at, linear)
+                chain = [op for op in chain if op not in linear.steps]
         ends |= _shifted(at, chain, {v: value for v, value in row.items() if v not in ends})
     row = {v: value for v, value in row.items() if v not in ends}
     lanes: dict[Value, list[Value]] = {v: [] for v in (*row, *(r for op in chain for r in op.defines()))}
@@ -477,6 +484,18 @@ def _lane_after_lane(
     for v, found in lanes.items():
         at.define_lanes(v, found)
     return ends | now
+
+
+def _without_what_is_known(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> list[Op]:
+    """Those operations of a chain that wait for what still goes from lane to lane; the others are made in all lanes."""
+    waiting, left = set(row), list[Op]()
+    for op in chain:
+        if waiting.isdisjoint(op.reads()):
+            widen_op(at, op)
+        else:
+            left.append(op)
+            waiting.update(op.defines())
+    return left
 
 
 def _made_of(op: Op, row: Mapping[Value, Value]) -> dict[Value, Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.traverse import like, with_fields
 from affdsl.ir.types import IntegerType
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 
@@ -32,7 +32,7 @@ def is_even(at: Lanes, op: Op) -> bool:
     (result,) = op.defines()
     if not step or not isinstance(result.type, IntegerType) or result.type.width == 1:
         return False
-    made = Value(result.type, result.hint, result.location)
+    made = like(result)
     first = {name: at.in_lane(getattr(op, name), 0) for name in roles(type(op)).operands}
     at.emit(with_fields(op, result=made, **first))
     at.define_even(result, made, step)

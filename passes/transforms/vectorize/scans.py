@@ -7,7 +7,8 @@ integers go lane after lane: of them scans gained nothing where they were measur
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
@@ -24,6 +25,17 @@ EXTREMES = {"maximumf", "minimumf", "maxsi", "minsi", "maxui", "minui"}
 KINDS = ROUNDED | EXTREMES | {"addi"}
 LEAST_LANES = 8
 """In fewer lanes a scan of integers is no faster than one addition after the other."""
+
+
+class Seen(Protocol):
+    """A number that a loop carries, what it is at the end of an iteration, and the operations in between."""
+
+    @property
+    def carried(self) -> Value: ...
+    @property
+    def result(self) -> Value: ...
+    @property
+    def steps(self) -> Sequence[Op]: ...
 
 
 class Scan(FrozenValue):
@@ -109,22 +121,28 @@ def scanned(at: Lanes, scan: Scan) -> Value:
     Lanes are combined with those before them: the next one, then the second next, then the fourth. What the loop
     carries is combined last, so that one operation is all that an iteration waits for.
     """
-    lanes = _combined(at, scan)
+    lanes, none = _combined(at, scan), _nothing(at, scan)
     distance = 1
     while distance < at.width:
-        lanes = at.binary(scan.kind, _moved(at, scan, lanes, distance), lanes)
+        lanes = at.binary(scan.kind, moved(at, none, lanes, distance), lanes)
         distance *= 2
-    first = Value(lanes.type)
+    return end_of_scan(at, scan, (lanes,), lambda before, of: at.binary(scan.kind, before, of))
+
+
+def end_of_scan(at: Lanes, scan: Seen, lanes: Sequence[Value], combined: Callable[..., Value]) -> Value:
+    """The number at the end of the last lane; what it is at the end of each, and before, is defined.
+
+    `combined` makes it of what the loop carries and of what `lanes` are, all of them or the last one.
+    """
+    first = Value(lanes[0].type)
     at.emit(vector.Broadcast(first, scan.carried))
-    found = at.binary(scan.kind, first, lanes)
+    found = combined(first, *lanes)
     at.define(scan.result, found)
-    if any(scan.carried in each.mentions() for op in at.loop.body if op is not scan.steps[0] for each in walk(op)):
+    if any(scan.carried in each.mentions() for op in at.loop.body if op not in scan.steps for each in walk(op)):
         shifted = Value(found.type)
         at.emit(vector.Shuffle(shifted, first, found, (0, *range(at.width, 2 * at.width - 1))))
         at.define(scan.carried, shifted)
-    end = Value(scan.carried.type)
-    at.emit(arith.Binary(end, scan.kind, scan.carried, at.extract(lanes, at.width - 1)))
-    return end
+    return combined(scan.carried, *(at.extract(each, at.width - 1) for each in lanes))
 
 
 def _combined(at: Lanes, scan: Scan) -> Value:
@@ -140,12 +158,12 @@ def _combined(at: Lanes, scan: Scan) -> Value:
     return found
 
 
-def _moved(at: Lanes, scan: Scan, lanes: Value, distance: int) -> Value:
-    """Each lane's number some lanes further on; before them, one that changes none."""
-    moved = Value(lanes.type)
+def moved(at: Lanes, before: Value, lanes: Value, distance: int) -> Value:
+    """Each lane's number some lanes further on; those before them have the lanes of another vector."""
+    made = Value(lanes.type)
     order = tuple(range(at.width - distance, 2 * at.width - distance))
-    at.emit(vector.Shuffle(moved, _nothing(at, scan), lanes, order))
-    return moved
+    at.emit(vector.Shuffle(made, before, lanes, order))
+    return made
 
 
 def _nothing(at: Lanes, scan: Scan) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.core import Block, Lanewise, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import map_blocks, walk, with_fields
+from affdsl.ir.traverse import like, map_blocks, walk, with_fields
 from affdsl.passes.transforms.vectorize.loads import MayAlias
 
 _If = affine.If | scf.If
@@ -38,7 +38,7 @@ def _behind(op: _If, may_alias: MayAlias) -> list[Op]:
     moved: list[Op] = []
     while (pair := _pair(op, may_alias)) is not None:
         then = pair[0]
-        value = Value(then.value.type, then.value.hint, then.value.location)
+        value = like(then.value)
         blocks = [_without(op, block, store) for block, store in zip(op.blocks(), pair, strict=True)]
         op = with_fields(op, results=(*op.results, value), then=blocks[0], orelse=blocks[1])
         moved.insert(0, with_fields(then, value=value))

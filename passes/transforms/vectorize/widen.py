@@ -85,7 +85,9 @@ def _per_lane(at: Lanes, op: affine.Apply | affine.Min | affine.Max) -> None:
 
 def _lanewise(at: Lanes, op: Op) -> None:
     role = roles(type(op))
-    changed: dict[str, object] = {name: at.vector(getattr(op, name)) for name in role.operands}
+    changed: dict[str, object] = {
+        name: at.vector(getattr(op, name)) for name in role.operands if not _chooses_all(at, op, name)
+    }
     if at.mask is not None:
         changed.update(_harmless(at, op, changed))
     for name in role.results:
@@ -94,6 +96,11 @@ def _lanewise(at: Lanes, op: Op) -> None:
         changed[name] = made
         at.define(value, made)
     at.emit(with_fields(op, **changed))
+
+
+def _chooses_all(at: Lanes, op: Op, name: str) -> bool:
+    """Whether an operand chooses between two vectors as a whole, since it is the same in all lanes."""
+    return isinstance(op, arith.Select) and name == "condition" and not at.varies(op.condition) and op.result.type != I1
 
 
 def _harmless(at: Lanes, op: Op, operands: Mapping[str, object]) -> dict[str, object]:

@@ -165,6 +165,15 @@ def test_wider_floats_are_refused(level, tmp_path):
     assert (narrow.returncode, narrow.stderr) == (0, "")
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="another machine has other flags")
+@pytest.mark.parametrize("standard", [(), ("-std=c11",)])
+def test_processors_that_compute_floats_of_16_bits_are_not(standard, tmp_path):
+    (tmp_path / "twice.c").write_text(twice.c())
+    command = [require("gcc"), "-march=sapphirerapids", *standard, "-ffp-contract=off", "-Wall", "-Werror", "-c"]
+    done = subprocess.run([*command, "twice.c"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_gcc_is_told_so_for_calls():
     gcc = toolchain.Compiler(require("gcc"), (), "", "gcc", has_openmp=False, has_native=False)
     assert "-fexcess-precision=fast" in toolchain.jit_flags(gcc)

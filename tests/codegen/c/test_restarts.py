@@ -5,6 +5,7 @@ import pytest
 
 import affdsl as af
 from affdsl.ir.interpreter import run
+from tests.harness.judges import same_but_nan
 
 N = af.symbols("N")
 
@@ -43,3 +44,39 @@ def test_other_choices_stay():
 
     for kernel in (streaks(af.i32, 1, 2), streaks(af.i16, 1, 1), other):
         assert "& -(" not in kernel.c()
+
+
+SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -2.5, 5e-324)
+
+
+@pytest.mark.parametrize(("sign", "kind"), [("+", af.f64), ("-", af.f32), ("*", af.f64)])
+def test_what_conditions_add_in_order_is_masked_with_the_same_bits(sign, kind):
+    @af.kernel
+    def summed(chosen: af.bool_[N], x: kind[N], out: kind[1]):
+        total = af.var(kind(1))
+        with af.for_(N) as i, af.if_(chosen[i]):
+            total.set(total + x[i] if sign == "+" else total - x[i] if sign == "-" else total * x[i])
+        out[0] = total
+
+    made = summed.optimize("avx2", threads=1)
+    assert f"masked_{kind.name}(" in made.c()
+    assert "masked_" not in summed.c()
+    for n in (0, 1, 2, 9, 40):
+        for numbers in (SPECIAL, (0.1, -0.7, 3.0)):
+            random = np.random.default_rng(n)
+            x, chosen = random.choice(numbers, n).astype(kind.numpy), random.integers(0, 2, n).astype(bool)
+            found, wanted = np.zeros(1, kind.numpy), np.zeros(1, kind.numpy)
+            made(chosen, x, found)
+            run(summed.func, n, chosen, x, wanted)
+            assert same_but_nan(found, wanted)
+
+
+def test_choices_among_what_is_not_known_stay():
+    @af.kernel
+    def either(chosen: af.bool_[N], x: af.f64[N], y: af.f64[N], out: af.f64[1]):
+        total = af.var(af.f64(0))
+        with af.for_(N) as i:
+            total += af.select(chosen[i], x[i], y[i])
+        out[0] = total
+
+    assert "masked_" not in either.optimize("avx2", threads=1).c()

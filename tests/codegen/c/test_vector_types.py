@@ -24,7 +24,22 @@ FLOATS = "oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno".split()
 INTEGERS = "eq ne slt sle sgt sge ult ule ugt uge".split()
 DTYPES = {"f32": np.dtype("f4"), "f64": np.dtype("f8")}
 EDGES = {
-    "f": [0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 3.0, -2.0, 1e-40],
+    "f": [
+        0.0,
+        -0.0,
+        1.5,
+        -2.5,
+        -0.5,
+        2**22 + 0.5,
+        2**52 - 0.5,
+        -(2**53) + 1,
+        np.inf,
+        -np.inf,
+        np.nan,
+        3.0,
+        -2.0,
+        1e-40,
+    ],
     "i": [0, 1, -1, 2, 5, -7, "low", "high"],
 }
 
@@ -107,7 +122,7 @@ def compared(element, lanes):
     kinds = "maximumf minimumf maxnumf minnumf" if element[0] == "f" else "maxsi minsi maxui minui xori addi muli"
     lines += [f"%r = arith.{kind} %a, %b : {v}" for kind in kinds.split()]
     if element[0] == "f":
-        lines += [f"%r = math.absf %a : {v}", f"%r = arith.negf %a : {v}"]
+        lines += [f"%r = math.absf %a : {v}", f"%r = arith.negf %a : {v}", f"%r = math.roundeven %a : {v}"]
     arrays = [edges(element, lanes, 1), edges(element, lanes, 2), edges(element, lanes * len(lines), 3)]
     return computing(lines, element, lanes), arrays
 

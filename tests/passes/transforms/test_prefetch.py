@@ -30,12 +30,13 @@ def centred(x: af.f32[M, N], y: af.f32[M, N]):
             y[i, j] = x[i, j] - mean
 
 
-def asked(text, array, loop, of):
+def asked(text, array, loop, of, distance=0):
     """The module of one function, and what it is after the step: the loops are numbered in the order of the text."""
     before = parse(text)
     function = before.functions[0]
     loops = [op for op in walk(function) if isinstance(op, affine.For)]
-    made = prefetch(function, {a.hint: a for a in function.args}[array], loops[loop].iv, loops[of].iv, module=before)
+    buffer = next(a for a in function.args if a.hint == array)
+    made = prefetch(function, buffer, loops[loop].iv, loops[of].iv, distance=distance, module=before)
     after = with_fields(before, body=(made,))
     verify(after)
     return before, after
@@ -84,6 +85,44 @@ def test_neighbours_in_a_line_are_asked_for_once_and_rows_and_columns_for_themse
     assert prefetches(after) == [
         f"affine.prefetch %A[{place}], read, locality<3>, data : memref<9x99xf32>" for place in places
     ]
+
+
+@pytest.mark.parametrize(
+    ("index", "step", "distance", "places"),
+    [
+        ("%i", 16, 4, ["%i + 64"]),
+        ("%i + 1", 32, 2, ["%i + 65", "%i + 81"]),
+        ("%n - %i", 16, 8, ["%n - %i - 128"]),
+        ("2 * %i", 16, 1, ["%i * 2 + 32", "%i * 2 + 48"]),
+    ],
+)
+def test_a_loop_asks_for_what_it_touches_some_iterations_later(index, step, distance, places):
+    text = f"""func.func @f(%A: memref<?xf32>, %n: index, %x: vector<16xf32>) {{
+      affine.for %i = 0 to %n step {step} {{ affine.vector_store %x, %A[{index}] : memref<?xf32>, vector<16xf32> }}
+      return
+    }}"""
+    _, after = asked(text, "A", 0, 0, distance)
+    assert prefetches(after) == [f"affine.prefetch %A[{at}], write, locality<3>, data : memref<?xf32>" for at in places]
+
+
+@pytest.mark.parametrize("n", [0, 7, 8, 100, 1000])
+def test_asking_for_its_own_lines_changes_no_result(n):
+    @af.kernel
+    def scaled(x: af.f64[N], y: af.f64[N]):
+        with af.for_(N) as i:
+            y[i] = 3.0 * x[i]
+
+    asking = af.Schedule(scaled, validate=True).vectorize("i", 8, tail="overlapped")
+    kernel = asking.prefetch("x", "i", "i", distance=8).prefetch("y", "i", "i", distance=8).kernel()
+    assert kernel.c().count("affdsl_prefetch(y, i + 64, 1, 3)") == 1
+    x, found = np.random.default_rng(n).normal(size=n), np.zeros(n)
+    kernel(x, found)
+    np.testing.assert_array_equal(found, 3.0 * x)
+
+
+def test_a_distance_is_at_least_one_iteration():
+    with pytest.raises(af.ScheduleError, match="how many iterations is a whole number of at least 1, got 0"):
+        af.Schedule(centred).prefetch("y", "j#2", "j#2", distance=0)
 
 
 def test_results_are_the_same_by_the_interpreter_and_in_c():

@@ -121,12 +121,10 @@ def test_several_steps_are_combined_before_the_scan():
     ("what", "lines"),
     [
         ("something sees it between", "%u = arith.addf %t, %a : f64\naffine.store %t, %B[%i] : memref<?xf64>"),
-        ("two kinds of steps", "%u = arith.mulf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
-        ("the carried number twice", "%u = arith.addf %t, %s : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
-        ("less than nothing", "%u = arith.subf %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
-        ("a step that is no sum", "%u = arith.divf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("its square", "%u = arith.mulf %t, %s : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("a quotient by it", "%u = arith.divf %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("a square and a sum", "%u = math.fma %t, %s, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
         ("the other of a number and NaN", "%u = arith.maxnumf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
-        ("a product and a sum in one", "%u = math.fma %a, %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
     ],
 )
 def test_other_recurrences_go_lane_after_lane(what, lines):
@@ -139,6 +137,44 @@ def test_other_recurrences_go_lane_after_lane(what, lines):
     made = free(f, 4)
     assert shuffles(made) == 0, what
     assert_same(f, made, (1, -1))
+
+
+LINEAR = {
+    "a product of a sum": "%u = arith.mulf %t, %a : f64",
+    "the carried number twice": "%u = arith.addf %t, %s : f64",
+    "less than nothing": "%u = arith.subf %a, %t : f64",
+    "a quotient": "%u = arith.divf %t, %a : f64",
+    "a product and a sum in one": "%u = math.fma %a, %t, %a : f64",
+    "what is carried added to a product": "%u = math.fma %a, %a, %t : f64",
+    "nothing is left of it": "%v = arith.subf %t, %s : f64\n%u = arith.mulf %v, %a : f64",
+    "twice, with a factor each": """%v = arith.mulf %x, %s : f64
+      %w = arith.mulf %t, %a : f64
+      %u = arith.subf %w, %v : f64""",
+}
+
+
+@pytest.mark.parametrize("seen", ["%u", "%s"])
+@pytest.mark.parametrize("lines", LINEAR.values(), ids=LINEAR)
+def test_what_is_linear_in_what_is_carried_is_a_scan_of_factors_and_sums(lines, seen):
+    """But for the sign of zeros: 0 times -1 is one, the sum of 1 and -1 is not."""
+    f = read(f"""%zero = arith.constant 0.0 : f64
+    %r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {{
+      %a = affine.load %A[%i] : memref<?xf64>
+      %t = arith.addf %s, %a : f64
+      {lines}
+      %b = arith.addf {seen}, %zero : f64
+      affine.store %b, %B[%i] : memref<?xf64>
+      affine.yield %u : f64
+    }}
+    %c = arith.addf %r, %zero : f64
+    affine.store %c, %C[0] : memref<?xf64>""", ARGUMENTS)  # fmt: skip
+    for width, tail in (WAYS[0], WAYS[3], WAYS[5]):
+        made = free(f, width, tail)
+        assert shuffles(made) == 2 * (width - 1).bit_length() + (seen == "%s")
+        assert_same(f, made, (1, -1), x=-1.0)
+    strict = vectorize(f, iv(f, "i"), 4)
+    assert shuffles(strict) == 0
+    assert_same(f, strict, (0.3, -0.7, 1.1), x=0.9)
 
 
 def test_one_recurrence_may_need_the_scan_of_another():
@@ -334,7 +370,37 @@ def greatest_byte(x: af.u8[N], y: af.u8[N]):
         af.yield_(after)
 
 
+@af.kernel
+def drawn(x: af.u32[N], y: af.u32[N]):
+    """Random numbers, and a carried number twice: all of it wraps."""
+    with af.for_(N, iter_args=[af.u32(7), af.u32(1)]) as (i, s, t):
+        after, twice = s * 1664525 + 1013904223, x[i] - (t + t)
+        y[i] = after ^ twice
+        af.yield_(after, twice)
+
+
+@af.kernel
+def lengths_of_runs(x: af.i16[N], y: af.i16[N]):
+    """It starts anew where a number is another one than that before it."""
+    with af.for_(N, iter_args=[af.i16(0), af.i16(0)]) as (i, length, before):
+        now = af.select(x[i] > before, length + x[i], af.i16(1))
+        y[i] = now
+        af.yield_(now, x[i])
+
+
+@af.kernel
+def since_the_last(x: af.i32[N], y: af.i32[N]):
+    """The number stays where a condition holds, and is another one elsewhere."""
+    with af.for_(N, iter_args=[af.i32(-1)]) as (i, last):
+        now = af.select(x[i] < 0, af.i32(i), last)
+        y[i] = now - 3
+        af.yield_(now)
+
+
 TYPES = {
+    drawn: np.uint32,
+    lengths_of_runs: np.int16,
+    since_the_last: np.int32,
     so_far: np.int32,
     taken_away: np.int64,
     bytes_so_far: np.uint8,
@@ -365,6 +431,26 @@ def test_integers_wrap_as_ever_and_need_no_permission(kernel):
             found = [a.copy() for a in given]
             way(*found)
             assert all((a == b).all() for a, b in zip(wanted, found, strict=True)), (n, wanted, found)
+
+
+@pytest.mark.parametrize(
+    "otherwise", [lambda t, x: t * 3, lambda t, x: 3 - t, lambda t, x: t + t, lambda t, x: x * x - t * x]
+)
+def test_what_starts_anew_has_no_other_factors(otherwise):
+    @af.kernel
+    def anew(x: af.i32[N], y: af.i32[N]):
+        with af.for_(N, iter_args=[af.i32(5)]) as (i, last):
+            now = af.select(x[i] < 0, otherwise(last, x[i]), x[i])
+            y[i] = now
+            af.yield_(now)
+
+    made = af.Schedule(anew).vectorize("i", 8, tail="masked").kernel()
+    assert shuffles(made.func) == 0
+    x = np.random.default_rng(0).integers(-9, 9, 43, np.int32)
+    wanted, found = np.zeros_like(x), np.zeros_like(x)
+    anew.interpret(x, wanted)
+    made(x, found)
+    assert (wanted == found).all()
 
 
 def test_optimize_takes_scans_of_integers():

@@ -240,7 +240,9 @@ def stream(random: Random, planted: str) -> Made:
 def prefetch(random: Random, planted: str) -> Made:
     """Two loops, of which one touches an array that the other one asks for."""
     w = Vectors(random, planted)
-    step = f'prefetch("B", "j", "{ {"same": "j", "around": "i"}.get(planted, "k") }")'
+    itself = planted == "same" or (not planted and w.chance(0.3))
+    later = f", distance={w.pick(1, 2, 9)}" if (itself and not planted) or (w.chance(0.2) and planted != "same") else ""
+    step = f'prefetch("B", "j", "{"j" if itself else {"around": "i"}.get(planted, "k")}"{later})'
     if planted in ("inside", "around"):
         w.array("A", "M, N"), w.array("B", "M, N")
         with w.loop("i", "M"), w.loop("j", "N"), w.maybe(planted == "inside", "af.for_(N) as k"):
@@ -251,9 +253,9 @@ def prefetch(random: Random, planted: str) -> Made:
     with w.outer():
         with w.maybe(0.2 * (not planted), "af.if_(N > 3)"), w.loop("j", first, last, w.pick(1, 1, w.lanes, 16)):
             w.say(f"{w.element('A')} += {w.number()}")
-            if planted == "same":
+            if itself:
                 w.say(f"{w.element('B')} = {w.element('A')}")
-                return w.made("prefetch", step, "")
+                return w.made("prefetch", step, "B" if not planted else "")
         if planted == "made later":
             w.say(f"T = af.alloc(af.{w.type}[{last} + 1])")
             step = 'prefetch("T", "j", "k")'

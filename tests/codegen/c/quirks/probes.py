@@ -19,7 +19,7 @@ from affdsl.codegen.c.quirks import QUIRKS, Quirk, Versions
 
 TIMEOUT = 20
 _HOW = re.compile(r"// (run|compile|assembly): (.*)\n(?:// shows: (.*?)(?:, (\d+) times)?\n)?")
-UNSHOWN = frozenset({"long_lanes_chosen", "loads_behind_stores", "many_rows", "masks_across_tiles"})
+UNSHOWN = frozenset({"inlined_entry", "long_lanes_chosen", "loads_behind_stores", "many_rows", "masks_across_tiles"})
 """The rows that no small program shows, beside those of compilers that only take long."""
 
 
