@@ -220,14 +220,12 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
-        around = {each.iv for each in nest.loops[:-1]}
-        bounds = (*nest.innermost.lower, *nest.innermost.upper)
-        are_alike = len(nest.band) > 1 and rows == 1 and around.isdisjoint(v for e in bounds for v in e.values())
+        tails: tuple[Tail, ...] = ("early", options.tail) if rows == 1 and _has_rows_alike(s, nest) else (options.tail,)
         with unfit_where_refused():
-            _with_tail(made, name, lanes, ("early", options.tail) if are_alike else (options.tail,))
+            _with_tail(made, name, lanes, tails)
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
-    if lanes > 2 and _stores_one_by_one(made, name):
+    if lanes > 2 and _hands_on_one_by_one(made, name):
         with suppress(IllegalTransform, ScheduleError):
             carried = copy(s).scalar_replace(name).vectorize(name, lanes // 2, tail=options.tail)
             return carried, f"{name} runs on vectors of {lanes // 2}, beside what is handed on in a register"
@@ -249,10 +247,23 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     return made, "; ".join(said)
 
 
-def _stores_one_by_one(s: Schedule, name: str) -> bool:
-    """Whether a loop on vectors stores single elements, which the next lane waits for."""
+def _has_rows_alike(s: Schedule, nest: Nest) -> bool:
+    """Whether loops around a nest run it for rows that are all as long, and for no sums, of which several run at once.
+
+    What is loaded early stands in the way of that.
+    """
+    around = {each.iv for each in nest.loops[:-1]}
+    if not around or any(v in around for e in (*nest.innermost.lower, *nest.innermost.upper) for v in e.values()):
+        return False
+    return not any(is_sum(each, each.innermost) for each in nests_in(s, nest.name(nest.loops[0])))
+
+
+def _hands_on_one_by_one(s: Schedule, name: str) -> bool:
+    """Whether a loop on vectors stores single elements along a row, of which each lane loads that of the one before."""
     loop = loop_called(s, name)
-    ops = [] if loop is None else [*walk(loop)]
+    if loop is None:
+        return False
+    ops = [op for op in walk(loop) if isinstance(op, affine.Access) and any(loop.iv in e.values() for e in op.index)]
     stored = {op.memref for op in ops if isinstance(op, affine.Store)}
     return any(isinstance(op, affine.Load) and op.memref in stored for op in ops)
 
@@ -487,7 +498,9 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
     made = copy(s)
     left = [row.names[0] for row in made.unroll_jam(outer, rows).made]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
-        made.scalar_replace(each)
+        loop = loop_called(made, each)
+        if loop is None or not loop.results:
+            made.scalar_replace(each)
         on_vectors(made, each, lanes, options.tail, reassociate=options.reassociate)
     return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
 
