@@ -20,6 +20,7 @@ from benchmarks.patterns import PATTERNS
 from benchmarks.patterns.reports import STRICT, compilers
 from benchmarks.plain import plain
 from tests.effort import some
+from tests.oracles import require
 
 N, M = af.symbols("N M")
 AVX2 = targets()["avx2"]
@@ -42,11 +43,10 @@ def innermost(kernel) -> list[affine.For]:
 
 @pytest.mark.parametrize("pattern", some(PATTERNS, 24), ids=lambda pattern: pattern.name)
 def test_what_is_taken_to_run_on_vectors_is_vectorized_by_gcc(pattern):
-    found = next((each for each in compilers() if each.name == "gcc"), None)
+    require("gcc")
+    found = next(each for each in compilers() if each.name == "gcc")
     model = model_of(pattern.kernel)
     expected = [lanes_by_compiler(loop, model.iterations, one(), model.machine) for loop in innermost(pattern.kernel)]
-    if found is None:
-        pytest.skip("gcc is not on PATH")
     if max(expected) > 1:
         assert found.vectorizes(plain(pattern.kernel), STRICT)
 
@@ -98,9 +98,8 @@ def test_short_loops_inside_distances_and_counters_are_no_hindrance_for_gcc(kern
     around = [op.iv for op in walk(kernel.func) if isinstance(op, affine.For) and op is not loop]
     first = Lanes(dict.fromkeys(around, np.zeros(1, np.int64)), np.ones(1))
     assert lanes_by_compiler(loop, model.iterations, first, model.machine) == lanes
-    found = next((each for each in compilers() if each.name == "gcc"), None)
-    if found is None:
-        pytest.skip("gcc is not on PATH")
+    require("gcc")
+    found = next(each for each in compilers() if each.name == "gcc")
     assert found.vectorizes(plain(kernel), STRICT)
 
 

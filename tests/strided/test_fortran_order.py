@@ -7,12 +7,11 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.c.emit import emit_jit
-from affdsl.codegen.caller import caller_kind
 from affdsl.lang.turned import is_turned, turned
 from affdsl.optimize import optimized
 from tests.codegen.c.compare import compile_silently
 from tests.effort import TRIES_ALL
-from tests.oracles import require
+from tests.oracles import call_by, require
 from tests.strided.kernels import CASES, Case
 
 M, N = af.symbols("M N")
@@ -105,8 +104,7 @@ def test_all_arrays_have_to_lie_so_whatever_their_steps_are(a, out, made, decide
 
 
 def test_later_calls_ask_no_python(monkeypatch) -> None:
-    if caller_kind()[0] != "compiled":
-        pytest.skip("the caller by ctypes asks Python each time")
+    call_by("compiled", monkeypatch)  # the caller by ctypes asks Python each time
     fast = clipped.optimize(threads=1)
     random = np.random.default_rng(2)
 

@@ -33,13 +33,7 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     before = known.difference(v for each in ops for v in each.defines())
     if any(_stays_scalar(each, loop, of, before, machine) for each in ops) or _chosen_and_stored(ops, loop):
         return 1
-    sums = sums_in_order(loop, of)
-    uses = Counter(v for each in ops for v in each.reads())
-    alone = sums | {v for v, old, made in _updated(loop, of) if made in loop.body and _counts(made, old, of)}
-    for v, made in zip(loop.carried, _yielded(loop, of), strict=False):
-        if v not in alone and (uses[v] > 1 or not _is_reduced(v, made)):
-            return 1
-    if _is_carried(loop, known - alone, of) or _is_scan(loop, known, alone - sums):
+    if _waits_for_the_one_before(loop, ops, known, of):
         return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
     apart = _apart(plain, loop, of, lanes)
@@ -53,6 +47,19 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     if any(isinstance(each, affine.If) and _moves_with(each, loop) for each in ops):
         return min(found, max(1, machine.target.width // 128))  # counters of 64 bits are compared
     return found
+
+
+def _waits_for_the_one_before(loop: affine.For, ops: Sequence[Op], known: set[Value], of: Iterations) -> bool:
+    """Whether an iteration needs what the one before hands on, in values or variables, and no lanes do without it.
+
+    They do without counters, without sums in the order of the text, and without integers that are combined.
+    """
+    sums, uses = sums_in_order(loop, of), Counter(v for each in ops for v in each.reads())
+    alone = sums | {v for v, old, made in _updated(loop, of) if made in loop.body and _counts(made, old, of)}
+    for v, made in zip(loop.carried, _yielded(loop, of), strict=False):
+        if v not in alone and (uses[v] > 1 or not _is_reduced(v, made)):
+            return True
+    return _is_carried(loop, known - alone, of) or _is_scan(loop, known, alone - sums)
 
 
 def sums_in_order(loop: affine.For, of: Iterations) -> set[Value]:
