@@ -22,7 +22,7 @@ from affdsl.optimize.model.units import Units, units_of
 from affdsl.optimize.nests import Nest, bits_in_register, lanes_for, nests
 from affdsl.optimize.notes import Source
 from affdsl.optimize.options import Options
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import sums
 from affdsl.passes.advice.causes import Cause, Looked, causes
 from affdsl.schedule.schedule import Schedule
 
@@ -125,7 +125,7 @@ class _Slow:
                 return None
             return found.elements if found.elements is not None else 8 * LINE
 
-        sums_up = inner_loops.is_sum(nest, self.loop)
+        sums_up = sums.is_sum(nest, self.loop)
         self.looked = Looked(self.loop, name, self.ops, self.makers, stride, None, sums_up)
 
     def hints(self) -> Iterator[Hint]:

@@ -38,13 +38,7 @@ from affdsl.optimize.order import (
 )
 from affdsl.optimize.registers import full_unrolling, products_in_loops
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
-from affdsl.optimize.vector import (
-    alternating_sums,
-    inner_loops,
-    looking,
-    outer_loops,
-    recurrences,
-)
+from affdsl.optimize.vector import alternating_sums, inner_loops, looking, outer_loops, recurrences, sums
 from affdsl.optimize.versions import OfLoop, unless_small
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -170,7 +164,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     with suppress(UnfitError):
         s, split, parts = index_sets.take(s, root, options)
     s = _rectangular(s, parts)
-    mixed = [nest for nest in nests_in(s, *parts) if inner_loops.is_mixed(nest)] if not options.reassociate else []
+    mixed = [nest for nest in nests_in(s, *parts) if sums.is_mixed(nest)] if not options.reassociate else []
     if len(mixed) > 1:  # sums of one of them run several iterations of the loop around at once, with all that it holds
         where_legal(s.distribute, [nest.name(nest.innermost) for nest in mixed])
     waiting = nests_in(s, *parts)

@@ -372,7 +372,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self._take("hoist", loop)
 
     def if_convert(self, loop: str) -> Self:
-        """Compute both sides of the conditions in a loop and choose, without a branch.
+        """Compute both sides of the conditions in a loop and choose between them.
 
         What is added to a sum under a condition is added in any case then, or -0.0, which changes no float. It pays
         where data decides at random: processors guess where branches go.

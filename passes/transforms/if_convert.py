@@ -1,4 +1,4 @@
-"""Conditions that decide which number is computed become choices between numbers, without a branch."""
+"""Conditions that decide which number is computed become choices between numbers."""
 
 from __future__ import annotations
 

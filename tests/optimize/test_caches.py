@@ -13,7 +13,7 @@ from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import time_tiles
 from affdsl.optimize.registers import matrix_products
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import inner_loops, sums
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
 from benchmarks.fusion import unsharp
@@ -139,11 +139,11 @@ durbin = named("durbin").kernel
 
 
 def test_one_row_that_both_loops_move_along_is_no_matrix():
-    def sums(kernel, target):
+    def said(kernel, target):
         s = Schedule(kernel)
-        nest = next(each for each in nests(s) if inner_loops.is_sum(each, each.innermost))
+        nest = next(each for each in nests(s) if sums.is_sum(each, each.innermost))
         return inner_loops.take(s, nest, Options(target, reassociate=True))[1]
 
-    assert sums(linear, SMALL) == sums(linear, LARGE) == "j sums up in 16 lanes"
-    assert sums(along, LARGE) == "8 iterations of i run at once, and each sums up in 8 lanes"
-    assert (sums(durbin, SMALL), sums(durbin, LARGE)) == ("i#1 sums up in 16 lanes", "i#1 sums up in 32 lanes")
+    assert said(linear, SMALL) == said(linear, LARGE) == "j sums up in 16 lanes"
+    assert said(along, LARGE) == "8 iterations of i run at once, and each sums up in 8 lanes"
+    assert (said(durbin, SMALL), said(durbin, LARGE)) == ("i#1 sums up in 16 lanes", "i#1 sums up in 32 lanes")

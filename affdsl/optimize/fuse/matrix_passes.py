@@ -14,7 +14,7 @@ from affdsl.ir.expr import Value
 from affdsl.optimize.nests import Nest, nest_called, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import sums
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -70,7 +70,7 @@ def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, Note]]:
 def _has_vectors_to_come(s: Schedule, name: str, options: Options) -> bool:
     """Whether a loop may be made of vectors: sums beside what lies in a row need to be made in any order."""
     nest = nest_called(s, name)
-    return nest is not None and (options.reassociate or not inner_loops.is_mixed(nest))
+    return nest is not None and (options.reassociate or not sums.is_mixed(nest))
 
 
 def _path(nest: Nest) -> tuple[Op, ...]:

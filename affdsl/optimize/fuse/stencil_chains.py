@@ -12,7 +12,7 @@ from affdsl.optimize.fuse.line_buffers import fused, made_for, rolls
 from affdsl.optimize.nests import Nest, nests, roots_of, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector.inner_loops import is_sum
+from affdsl.optimize.vector.sums import is_sum
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 

@@ -26,6 +26,7 @@ from affdsl.optimize.model.compiled import (
     is_branch,
     stride_of,
     times_unrolled,
+    variables,
 )
 from affdsl.optimize.model.moving import Moving
 from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
@@ -172,11 +173,13 @@ class Computing:
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
         units = self._of_iteration(op, inside, trips, 1)
         at_once = max(1.0, self.machine.window / max(1.0, units.all * trips))  # so many runs of the loop overlap
-        alone = max(self.machine.turn, units.cycles(self.machine), cycles_waiting(op, self.machine) / at_once)
+        waiting = cycles_waiting(op, self.machine) / at_once
+        alone = max(self.machine.turn, units.cycles(self.machine), waiting)
         if wide == 1:
             return entered + inside.total * alone
         vectors, rest = trips // wide + trips % wide // (wide // 2), trips % (wide // 2)
-        each = max(self.machine.turn, *self._on_vectors(op, inside, trips, wide))
+        in_memory = 0.0 if op.results or variables(walk(op), self.of) else wide * waiting
+        each = max(self.machine.turn, in_memory, *self._on_vectors(op, inside, trips, wide))
         return 2 * entered + lanes.total * min(trips * alone, vectors * each + rest * alone)
 
     def _on_vectors(self, op: affine.For, inside: Lanes, trips: float, wide: int) -> tuple[float, float]:

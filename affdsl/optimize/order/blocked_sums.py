@@ -11,7 +11,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.order.blocks import in_blocks
 from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import inner_loops, sums
 from affdsl.optimize.versions import longer_than, longest
 from affdsl.schedule.schedule import Schedule
 
@@ -34,13 +34,13 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     program; Wolf and Lam, "A data locality optimizing algorithm", PLDI 1991, section 4, for strips of it.
     """
     loops = nest.loops[:-1]
-    if not loops or not inner_loops.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
+    if not loops or not sums.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
         raise UnfitError
     root = nest.names[loops[-1].iv]
     if len(nests_in(s, root)) > 1:
         raise UnfitError  # what waits for what among several loops takes long to find out, and seldom helps
     in_lanes = _has_rows_in_lanes(nest, options)
-    size = inner_loops.rows_at_once(options) if in_lanes else options.choices.strip_vectors * lanes_of(nest, options)
+    size = sums.rows_at_once(options) if in_lanes else options.choices.strip_vectors * lanes_of(nest, options)
     both = copy(s)
     with suppress(UnfitError):
         longest(both, root, None if nest.around[:-1] else longer_than(both, root, LEAST - 1))
@@ -80,10 +80,10 @@ def _has_rows_in_lanes(nest: Nest, options: Options) -> bool:
     around = [*map(nest.name, nest.loops[:-1])]
     if not options.reassociate or not around or not _is_near(nest):
         return False
-    return inner_loops.have_elements_in_common(nest, around[-1])
+    return sums.have_elements_in_common(nest, around[-1])
 
 
 def _waits(nest: Nest) -> bool:
     """Whether a sum goes over what its own strip makes, or no loop is left in a strip."""
     around = nest.loops[:-1]
-    return not around or (inner_loops.is_sum(nest, nest.innermost) and is_tied(around[-1], nest.innermost))
+    return not around or (sums.is_sum(nest, nest.innermost) and is_tied(around[-1], nest.innermost))

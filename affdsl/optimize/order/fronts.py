@@ -26,7 +26,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.search import Candidate
 from affdsl.optimize.size import require_room
 from affdsl.optimize.unfit import UnfitError, in_one_line
-from affdsl.optimize.vector import inner_loops, recurrences
+from affdsl.optimize.vector import inner_loops, recurrences, sums
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -72,7 +72,7 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     Raises UnfitError.
     """
     loop = require_loop(s, root)
-    if inner_loops.is_large(loop) or any(isinstance(op, affine.For) and op.results for op in walk(loop)):
+    if sums.is_large(loop) or any(isinstance(op, affine.For) and op.results for op in walk(loop)):
         raise UnfitError  # there is one order in which values are handed on
     if any(isinstance(op, scf.If) and op.orelse for op in walk(loop)):
         raise UnfitError("data decides which way an iteration goes, which is foreseen wrongly more often for several")
@@ -107,7 +107,7 @@ def _rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     for loop in reversed(nest.loops[:-1]):
         made, name = copy(s), nest.names[loop.iv]
         said = f"{rows} iterations of {name} run at once, a recurrence each"
-        if inner_loops.is_jammed(s, name):  # for another nest inside of it
+        if sums.is_jammed(s, name):  # for another nest inside of it
             return s, said
         inside = [each for each in nests(s) if loop in (*each.around, *each.band)]
         if is_recurrence(nest, loop) or not all(is_recurrence(each, each.innermost) for each in inside):

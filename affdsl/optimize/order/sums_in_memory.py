@@ -7,7 +7,7 @@ from copy import copy
 from affdsl.optimize.nests import counts_inside, made_inside, nests_in, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import inner_loops, sums
 from affdsl.schedule.schedule import Schedule
 
 LONG = 32
@@ -22,7 +22,7 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
     Then each row of A can be added to y as a whole: it lies in memory in one piece. Raises UnfitError.
     """
     found = nests_in(s, root)
-    if len(found) != 1 or len(found[0].loops) != 2 or not inner_loops.is_sum(found[0], found[0].innermost):
+    if len(found) != 1 or len(found[0].loops) != 2 or not sums.is_sum(found[0], found[0].innermost):
         raise UnfitError("")
     (nest,) = found
     outer, inner = nest.loops

@@ -13,7 +13,7 @@ from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import sums
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.schedule import Schedule
 
@@ -36,7 +36,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     ----------
     Lam, Rothberg and Wolf, "The cache performance and optimizations of blocked algorithms", ASPLOS 1991.
     """
-    if len(nest.band) < 2 or inner_loops.is_sum(nest, nest.innermost):
+    if len(nest.band) < 2 or sums.is_sum(nest, nest.innermost):
         raise UnfitError
     for inner, outer in permutations(nest.band, 2):
         stored, loaded = (_along(nest, loop, other) for loop, other in ((inner, outer), (outer, inner)))

@@ -13,7 +13,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.order import fronts
 from affdsl.optimize.size import is_long
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops, superword
+from affdsl.optimize.vector import inner_loops, sums, superword
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.schedule import Schedule
 
@@ -33,31 +33,31 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     order of the text, arrays along their rows, and a loop around that repeats nothing else. Raises UnfitError.
     """
     name, around = nest.name(nest.innermost), _around(nest)
-    if options.reassociate or not inner_loops.is_mixed(nest) or not all(map(_has_floats, nest.accesses)):
+    if options.reassociate or not sums.is_mixed(nest) or not all(map(_has_floats, nest.accesses)):
         raise UnfitError("it has no sum of floats beside a row, or may make its sum in lanes")
     motions = {nest.stride(a, nest.innermost).motion for a in nest.accesses}
-    if not around or not inner_loops.adds_to_one_row(nest, around) or not motions <= {*inner_loops.COSTS}:
+    if not around or not sums.adds_to_one_row(nest, around) or not motions <= {*inner_loops.COSTS}:
         raise UnfitError("its row is not that of all iterations around it, or some array does not lie along it")
-    made, lanes, sums = copy(s), lanes_of(nest, options), options.choices.sums
-    wide = superword.lanes_of_sums(nest, inner_loops.loop_around(nest, around), options)
+    made, lanes, rows_at_once = copy(s), lanes_of(nest, options), options.choices.sums
+    wide = superword.lanes_of_sums(nest, sums.loop_around(nest, around), options)
     before = {each.name(each.innermost) for each in nests(s)} - {name}
     with unfit_where_refused():
         made.strip_mine(name, TURN * lanes)
         made.distribute(name)
         parts = [each for each in nests(made) if each.name(each.innermost) not in before]
-        summed = [each.name(each.innermost) for each in parts if inner_loops.is_sum(each, each.innermost)]
+        summed = [each.name(each.innermost) for each in parts if sums.is_sum(each, each.innermost)]
         rows = [each.name(each.innermost) for each in parts if each.name(each.innermost) not in summed]
         if not summed or not rows:
             raise UnfitError("what it sums up and the row are no loops of their own")
         for each in rows:
             on_vectors(made, each, lanes, options.tail)
-        made.unroll_jam(around, sums)
+        made.unroll_jam(around, rows_at_once)
         for each in summed:
             made.scalar_replace(each)
         made = superword.in_lanes(made, summed, wide) or made
     return made, (
         f"a row and sums take turns, up to {TURN * lanes} elements each: the row on vectors of {lanes}, then each sum "
-        f"in the order of the text; {sums} iterations of {around} run at once"
+        f"in the order of the text; {rows_at_once} iterations of {around} run at once"
     )
 
 
@@ -66,7 +66,7 @@ def take_or_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
 
     Raises UnfitError, and gives no reason: others say it for nests of all kinds.
     """
-    if not options.reassociate and inner_loops.is_mixed(nest):
+    if not options.reassociate and sums.is_mixed(nest):
         with suppress(UnfitError):
             made, said = take(s, nest, options)
             if not is_long(made, s):

@@ -1,8 +1,8 @@
-"""Loops on vectors: the loop that runs along rows innermost, several rows at once, sums in registers."""
+"""Loops on vectors: the loop that runs along rows innermost, several rows at once. Those that sum up are in `sums`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
 from itertools import combinations
@@ -10,7 +10,7 @@ from itertools import combinations
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import IntegerType, VectorType
+from affdsl.ir.types import VectorType
 from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.memory.lines import from_a_line, past_the_caches
 from affdsl.optimize.nests import (
@@ -21,37 +21,24 @@ from affdsl.optimize.nests import (
     is_lane_by_lane,
     is_recurrence,
     lane_by_lane,
-    lanes_for,
     lanes_of,
     loop_called,
-    names_in,
-    nest_called,
     nests,
     nests_in,
-    on_vectors,
-    require_quick_numbers,
     unfit_where_refused,
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.repeated import share_done_again
-from affdsl.optimize.size import require_room
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError, in_one_line
-from affdsl.optimize.vector import periods, store_forwarding, superword
-from affdsl.passes.analysis.access import Access
+from affdsl.optimize.vector import periods, store_forwarding, sums
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
-from affdsl.passes.transforms.vectorize import Tail, is_exact_in_lanes
-from affdsl.passes.transforms.vectorize.counted import all_count
-from affdsl.passes.transforms.vectorize.counters import idle_counters
-from affdsl.passes.transforms.vectorize.narrow import bits_added
-from affdsl.schedule.alone import alone, way_to
+from affdsl.passes.transforms.vectorize import Tail
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
-NARROW = 2
-"""How many registers of narrow integers are added to accumulators in an iteration."""
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
 SHARING = range(8, 25)
@@ -122,7 +109,7 @@ def _in_best_order(s: Schedule, nest: Nest, options: Options) -> tuple[Nest, lis
     try:
         s.permute([nest.name(each) for each in (*(each for each in nest.band if each is not loop), loop)])
     except (IllegalTransform, ScheduleError) as error:
-        if is_sum(nest, nest.innermost):
+        if sums.is_sum(nest, nest.innermost):
             raise UnfitError(in_one_line(error)) from None
         return nest, said
     said.append(f"{nest.name(loop)} runs innermost")
@@ -148,14 +135,14 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
 
     Of the ways to do so the first one is taken that fits; the last fits all loops that vectors may run along.
     """
-    if is_sum(nest, nest.innermost):
-        return _sums(s, nest, options)
+    if sums.is_sum(nest, nest.innermost):
+        return sums.take(s, nest, options)
     if is_moved and has_complex_numbers(nest):
         return s, "on vectors of complex numbers that the compiler of C makes"
     lanes = _lanes(nest, options)
-    if is_mixed(nest):
+    if sums.is_mixed(nest):
         with suppress(IllegalTransform, ScheduleError):
-            return _mixed(s, nest, lanes, options)
+            return sums.take_mixed(s, nest, lanes, options)
     outer = nest.band[-2] if len(nest.band) > 1 else None
     if outer is not None and _updates_under_conditions(nest, outer):
         raise UnfitError(
@@ -174,7 +161,7 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
     except UnfitError:
         if is_recurrence(nest, nest.innermost):
             with suppress(IllegalTransform, ScheduleError):
-                return _mixed(s, nest, lanes, options)
+                return sums.take_mixed(s, nest, lanes, options)
         raise
 
 
@@ -195,19 +182,6 @@ def _lanes(nest: Nest, options: Options) -> int:
     return lanes_of(nest, options) * (at_once if len(nest.band) == 1 else 1)
 
 
-def _mixed(s: Schedule, nest: Nest, lanes: int, options: Options) -> tuple[Schedule, str]:
-    """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
-    name, outer = nest.name(nest.innermost), [*map(nest.name, nest.band[:-1])] or _names_around(nest)
-    if outer and adds_to_one_row(nest, outer[-1]) and _may_have_rows_in_lanes(s, outer[-1], name):
-        with suppress(IllegalTransform, ScheduleError):
-            return _rows_in_lanes(s, outer[-1], name, lanes, options)
-    lanes = _lanes_of_what_moves(s, nest, options) or lanes
-    made = copy(s).scalar_replace(name)
-    return on_vectors(
-        made, name, lanes, options.tail, reassociate=options.reassociate
-    ), f"{name} sums up and runs on vectors of {lanes}"
-
-
 def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options) -> tuple[Schedule, str]:
     """The schedule with vectors of the innermost loop, and so many iterations of the one around it at once.
 
@@ -222,7 +196,7 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             raise UnfitError(in_one_line(refused)) from None
         tails: tuple[Tail, ...] = ("early", options.tail) if rows == 1 and _has_rows_alike(s, nest) else (options.tail,)
         with unfit_where_refused():
-            _with_tail(made, name, lanes, tails)
+            sums.with_tail(made, name, lanes, tails)
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
     if lanes > 2 and _hands_on_one_by_one(made, name):
@@ -255,7 +229,7 @@ def _has_rows_alike(s: Schedule, nest: Nest) -> bool:
     around = {each.iv for each in nest.loops[:-1]}
     if not around or any(v in around for e in (*nest.innermost.lower, *nest.innermost.upper) for v in e.values()):
         return False
-    return not any(is_sum(each, each.innermost) for each in nests_in(s, nest.name(nest.loops[0])))
+    return not any(sums.is_sum(each, each.innermost) for each in nests_in(s, nest.name(nest.loops[0])))
 
 
 def _hands_on_one_by_one(s: Schedule, name: str) -> bool:
@@ -266,19 +240,6 @@ def _hands_on_one_by_one(s: Schedule, name: str) -> bool:
     ops = [op for op in walk(loop) if isinstance(op, affine.Access) and any(loop.iv in e.values() for e in op.index)]
     stored = {op.memref for op in ops if isinstance(op, affine.Store)}
     return any(isinstance(op, affine.Load) and op.memref in stored for op in ops)
-
-
-def _with_tail(s: Schedule, name: str, lanes: int, tails: Sequence[Tail], *, reassociate: bool = False) -> None:
-    """Bring a loop of a schedule onto vectors, with the first of some tails that it may have. Raises as steps do.
-
-    What one iteration hands on to the next, as an element that was loaded, has no mask.
-    """
-    *others, last = tails
-    for tail in others:
-        with suppress(IllegalTransform):
-            s.vectorize(name, lanes, tail=tail, reassociate=reassociate)
-            return
-    s.vectorize(name, lanes, tail=last, reassociate=reassociate)
 
 
 def _waits_for_memory(nest: Nest, options: Options) -> bool:
@@ -336,194 +297,6 @@ def _has_short_vectors(s: Schedule, name: str) -> bool:
     return any((width_of(type) or LINE) < LINE for type in types)
 
 
-def _sums(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
-    loop, name = nest.innermost, nest.name(nest.innermost)
-    outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
-    matrices = _matrices(nest, outer[-1], options) if outer else 0
-    counting, in_any_order = _lanes_of_what_moves(s, nest, options), options.reassociate or _needs_no_order(s, nest)
-    if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
-        with suppress(IllegalTransform, ScheduleError):
-            return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
-    if in_any_order:
-        is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
-        vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
-        made, lanes = copy(s), counting or vectors * lanes_of(nest, options)
-        with suppress(IllegalTransform, ScheduleError):
-            if not loop.results:
-                made.scalar_replace(name)
-            made, begins = from_a_line(made, nest, name, options, reassociate=options.reassociate)
-            tails: tuple[Tail, ...] = ("scalar",) if is_turned else (options.tail, "scalar")
-            _with_tail(made, name, lanes, tails, reassociate=options.reassociate)
-            if not is_lane_by_lane(made, name):
-                return made, f"{name} sums up in {lanes} lanes{begins}"
-    if not outer:
-        raise UnfitError("its sum is made in the order of the text, one addition after the other")
-    require_quick_numbers(nest)
-    if _sums_integers(nest, loop) and any(True for op in loop.body for _ in op.blocks()):
-        raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
-    why = ""
-    for each in reversed(outer):
-        if is_large(loop_around(nest, each)):
-            why = why or f"{each} holds more than {sharing.MOST_ACCESSES} accesses, too many to compare"
-            continue
-        try:
-            return _in_order(s, each, nest, options)
-        except (IllegalTransform, ScheduleError) as error:
-            why = why or f"iterations of {each} cannot run at once, since {in_one_line(error)}"
-    raise UnfitError(f"its sum is made in the order of the text, and no other one runs beside it: {why}")
-
-
-def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The schedule with the sums of several iterations of an outer loop at once, in lanes if they may. Raises as steps.
-
-    They are no more than the nearest cache has lines of one place: rows may lie a power of two apart.
-    """
-    name, sums, made = nest.name(nest.innermost), options.choices.sums, copy(s)
-    if not is_jammed(s, outer):  # for a sum before this one in the same iterations
-        require_room(nest.innermost, sums)
-        made.unroll_jam(outer, sums)
-    with suppress(IllegalTransform, ScheduleError):
-        made.scalar_replace(name)
-    lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
-    wide = superword.in_lanes(made, [name], lanes)
-    how = f", in lanes of vectors of {lanes}" if wide is not None else ""
-    return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
-
-
-def _lanes_of_what_moves(s: Schedule, nest: Nest, options: Options) -> int:
-    """How many lanes a loop has whose sums are longer than what they add, or count; 0 for all others.
-
-    Of what is counted a register has so many; of narrow integers, `NARROW` registers.
-    """
-    made, name = copy(s), nest.name(nest.innermost)
-    if not nest.innermost.results:
-        with suppress(IllegalTransform, ScheduleError):
-            made.scalar_replace(name)
-    loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
-    loop = next(loops, None)  # none where it runs once
-    if loop is None or not loop.results:
-        return 0
-    if all_count(loop):
-        moving = [a for a in nest.accesses if not nest.is_still(a, nest.innermost)]
-        return lanes_for((a.buffer.type.element for a in moving), options)
-    bits = bits_added(loop)
-    return NARROW * options.target.lanes(bits) if bits else 0
-
-
-def _sums_integers(nest: Nest, loop: affine.For) -> bool:
-    """Whether all sums of a loop are of integers, whose order does not matter."""
-    types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
-    return all(isinstance(type, IntegerType) for type in types)
-
-
-def _needs_no_order(s: Schedule, nest: Nest) -> bool:
-    """Whether all that the innermost loop sums up is exact in any order: integers, extremes, counts, places."""
-    if _sums_integers(nest, nest.innermost):
-        return True
-    made = copy(s)
-    with suppress(IllegalTransform, ScheduleError):
-        if not nest.innermost.results:
-            made.scalar_replace(nest.name(nest.innermost))
-        return is_exact_in_lanes(alone(way_to(made.function, {nest.innermost.iv})), nest.innermost.iv, made.module)
-    return False
-
-
-def is_large(loop: affine.For) -> bool:
-    """Whether a loop holds so much that to compare each of its accesses with each takes long."""
-    ops = (op for op in walk(loop) if isinstance(op, affine.Access | memref.Load | memref.Store))
-    return sum(1 for _ in ops) > sharing.MOST_ACCESSES
-
-
-def is_jammed(s: Schedule, loop: str) -> bool:
-    """Whether a step has made several iterations of a loop run at once."""
-    return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
-
-
-def _names_around(nest: Nest) -> list[str]:
-    """The loops around a band, outermost first."""
-    return [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
-
-
-def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
-    """Whether several rows at once are better than one: they have elements in common, or the sum is all there is.
-
-    Other loops beside the sum would else go over the same row while the nearest cache has it.
-    """
-    inside, loop = names_in(s, outer)[1:], loop_called(s, outer)
-    if loop is None or is_large(loop):
-        return False
-    return inside == [name] or all(have_elements_in_common(nest, outer) for nest in nests_in(s, *inside))
-
-
-def _matrices(nest: Nest, outer: str, options: Options) -> int:
-    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory.
-
-    A row that the loop around moves along, too, as x[i + k], is one place. Where the second cache is large, it does not
-    count: processors of that kind add in two units, so that it pays to have sums in more lanes.
-    """
-    loop = loop_around(nest, outer)
-
-    def is_along(access: Access) -> bool:
-        return all(nest.stride(access, each).motion in ("contiguous", "reversed") for each in (loop, nest.innermost))
-
-    moving = (a for a in nest.accesses if not nest.is_still(a, loop) and not nest.is_still(a, nest.innermost))
-    return len({a.buffer for a in moving if not (has_large_cache(options.target) and is_along(a))})
-
-
-def have_elements_in_common(nest: Nest, outer: str) -> bool:
-    """Whether all iterations of a loop around a nest go over the same row of something."""
-    loop = loop_around(nest, outer)
-    along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
-    return any(nest.stride(a, loop).motion == "invariant" for a in along)
-
-
-def adds_to_one_row(nest: Nest, outer: str) -> bool:
-    """Whether all iterations of a loop around a nest store in the same row."""
-    stored = [a for a in nest.accesses if a.kind == "write" and not nest.is_still(a, nest.innermost)]
-    return any(nest.is_still(a, loop_around(nest, outer)) for a in stored)
-
-
-def loop_around(nest: Nest, name: str) -> affine.For:
-    """The loop around a nest of a name."""
-    return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
-
-
-def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
-    """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
-
-    Raises as steps do.
-    """
-    rows = rows_at_once(options)
-    made = copy(s)
-    left = [row.names[0] for row in made.unroll_jam(outer, rows).made]
-    for each in [name, *(each for each in left if _sums_up(made, each))]:
-        loop = loop_called(made, each)
-        if loop is None or not loop.results:
-            made.scalar_replace(each)
-        on_vectors(made, each, lanes, options.tail, reassociate=options.reassociate)
-    return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
-
-
-def rows_at_once(options: Options) -> int:
-    """How many rows have a vector of a sum in a register each, and leave registers for what all take."""
-    return min(options.choices.sums, options.target.registers // 4)
-
-
-def _sums_up(s: Schedule, name: str) -> bool:
-    """Whether a loop of a schedule is an innermost one that makes a sum."""
-    nest = nest_called(s, name)
-    return nest is not None and _may_sum_up(nest.innermost) and (is_sum(nest, nest.innermost) or is_mixed(nest))
-
-
-def _may_sum_up(loop: affine.For) -> bool:
-    """Whether a loop hands on values, or stores to elements that may be the same in all iterations."""
-    stores = (op for op in loop.body if isinstance(op, affine.Store | affine.VectorStore | memref.Store))
-    return bool(loop.results) or any(
-        isinstance(op, memref.Store) or all(loop.iv not in each.values() for each in op.index) for op in stores
-    )
-
-
 def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
     """Whether a loop of a band runs along all rows, and sums up nothing, if need be after distribution."""
     for apart in (s, *_distributed(s, nest)):
@@ -532,30 +305,16 @@ def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
             continue
         loop = min(reversed(again.band), key=lambda each: cost(again, each, options))
         motions = [again.stride(access, loop).motion for access in again.accesses]
-        if all(motion in COSTS for motion in motions) and not (is_sum(again, loop) or is_recurrence(again, loop)):
+        if all(motion in COSTS for motion in motions) and not (sums.is_sum(again, loop) or is_recurrence(again, loop)):
             return True
     return False
 
 
-def is_mixed(nest: Nest) -> bool:
-    """Whether the innermost loop both sums up in some elements and stores along others."""
-    still = {nest.is_still(a, nest.innermost) for a in nest.accesses if a.kind == "write"}
-    return len(still) > 1
-
-
 def cost(nest: Nest, loop: affine.For, options: Options) -> float:
     """What the accesses of an iteration cost if a loop is innermost."""
-    is_in_order = is_sum(nest, loop) and not (options.reassociate or _sums_integers(nest, loop))
+    is_in_order = sums.is_sum(nest, loop) and not (options.reassociate or sums.sums_integers(nest, loop))
     waits = IN_ORDER if is_in_order else 0.0
     return waits + sum(COSTS.get(nest.stride(access, loop).motion, FAR) for access in nest.accesses)
-
-
-def is_sum(nest: Nest, loop: affine.For) -> bool:
-    """Whether all that a loop stores stays where it is, or it hands on more than counters that nothing needs later."""
-    if len(loop.results) > len(idle_counters(nest.function, loop)):
-        return True
-    stores = [a for a in nest.accesses if a.kind == "write"]
-    return bool(stores) and all(nest.is_still(a, loop) for a in stores)
 
 
 def _least(nest: Nest, options: Options) -> float:
@@ -573,7 +332,7 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
     Rows that are a power of two apart would lie in the same places of the nearest cache: there are few of those.
     """
     if _stays(nest, loop):
-        return rows_at_once(options)
+        return sums.rows_at_once(options)
     if not _shares_rows(nest, loop):
         return options.choices.shared_rows if share_done_again(nest, loop) >= DONE_AGAIN else 1
     ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
@@ -604,7 +363,7 @@ def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
     """The schedule with what stands beside a nest in the loops around it taken apart, from inside to outside."""
     made = copy(s)
     for op in reversed(nest.around):
-        if not isinstance(op, affine.For) or is_large(op):
+        if not isinstance(op, affine.For) or sums.is_large(op):
             return
         try:
             made.distribute(nest.names[op.iv])

@@ -23,7 +23,7 @@ from affdsl.optimize.nests import (
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import inner_loops, sums
 from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.transforms.vectorize import keeps_elements
 from affdsl.passes.transforms.vectorize.searches import VECTORS
@@ -58,7 +58,7 @@ def take_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str
     last iteration with a condition is searched for, in blocks of vectors. Raises UnfitError.
     """
     may_choose = any(isinstance(op, arith.Select | scf.If) for op in walk(nest.innermost))
-    if not may_choose or not inner_loops.is_sum(nest, nest.innermost) or nest.ends_early or nest.has_vectors:
+    if not may_choose or not sums.is_sum(nest, nest.innermost) or nest.ends_early or nest.has_vectors:
         raise UnfitError
     name = nest.name(nest.innermost)
     made = _located(s, nest, STRIP)

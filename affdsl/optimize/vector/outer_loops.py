@@ -18,7 +18,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.order import sums_in_memory
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError, in_one_line
-from affdsl.optimize.vector import inner_loops, scalar_expansion
+from affdsl.optimize.vector import inner_loops, scalar_expansion, sums
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -128,8 +128,8 @@ def _is_strip(inner: Op, loop: affine.For) -> bool:
 def _reads_again(held: Sequence[Nest], loop: affine.For) -> bool:
     """Whether a loop sums up along columns of an array, and another loop beside it accesses the same columns."""
     columns = [_columns(nest, loop) for nest in held]
-    sums = [inner_loops.is_sum(nest, nest.innermost) for nest in held]
-    return any(mine & others for (a, mine), (_, others) in permutations(enumerate(columns), 2) if sums[a])
+    sum_up = [sums.is_sum(nest, nest.innermost) for nest in held]
+    return any(mine & others for (a, mine), (_, others) in permutations(enumerate(columns), 2) if sum_up[a])
 
 
 def _columns(nest: Nest, loop: affine.For) -> set[Value]:
@@ -152,13 +152,13 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     try:
         if not shared:
             raise UnfitError
-        rows = inner_loops.rows_at_once(options)
+        rows = sums.rows_at_once(options)
         made = copy(made).unroll_jam(shared, rows)
         said += f"; {rows} iterations of {shared} at once, which load the same rows"
     except (UnfitError, IllegalTransform, ScheduleError):
         made, said = several(made, name, held, options, said)
     for nest in nests(made):
-        if nest.has_vectors and inner_loops.is_sum(nest, nest.innermost) and nest.name(nest.innermost) not in before:
+        if nest.has_vectors and sums.is_sum(nest, nest.innermost) and nest.name(nest.innermost) not in before:
             with suppress(IllegalTransform, ScheduleError):
                 made.scalar_replace(nest.name(nest.innermost))
     return made, said
@@ -166,7 +166,7 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
 
 def _with_rows_in_common(name: str, held: Sequence[Nest]) -> str:
     """The next loop around one on vectors whose iterations sum up different numbers of the same rows; "" for none."""
-    if len(held) != 1 or not inner_loops.is_sum(held[0], held[0].innermost):
+    if len(held) != 1 or not sums.is_sum(held[0], held[0].innermost):
         return ""
     nest = held[0]
     path = nest.loops

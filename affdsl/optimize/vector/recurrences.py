@@ -13,7 +13,7 @@ from affdsl.optimize.nests import Nest, lane_by_lane, lanes_of, loop_called, nam
 from affdsl.optimize.options import Options
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import sums
 from affdsl.optimize.vector.outer_loops import several
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
@@ -52,7 +52,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if loops[-1].results:
         raise UnfitError(f"{nest.names[loops[-1].iv]} hands values on from one line to the next")
     outer, lanes = nest.names[loops[-1].iv], lanes_of(nest, options)
-    if inner_loops.is_large(loops[-1]):
+    if sums.is_large(loops[-1]):
         raise UnfitError(f"{outer} holds more than {sharing.MOST_ACCESSES} accesses")
     made = copy(s)
     for name in names_in(s, outer)[1:]:
