@@ -13,7 +13,7 @@ from affdsl.optimize.nests import Nest, lane_by_lane, lanes_of, loop_called, nam
 from affdsl.optimize.options import Options
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import sums
+from affdsl.optimize.vector import lane_strips, sums
 from affdsl.optimize.vector.outer_loops import several
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
@@ -60,6 +60,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             made.scalar_replace(name)
     with unfit_where_refused():
         wide = copy(made).vectorize(outer, lanes)
+        with suppress(UnfitError):
+            return lane_strips.take(s, outer, lanes, sum(map(_gathered, _called(wide, outer))), options)
         if lanes > HALF and any(map(_gathered, _called(wide, outer))):
             lanes = HALF
             wide = made.vectorize(outer, lanes)
