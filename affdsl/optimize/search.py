@@ -1,7 +1,8 @@
 """Chooses among the candidates of a nest by what the model says of them; the loops as written are always one.
 
-The first candidate is taken if the model has nothing against it, which is so of nearly all nests. Where it expects the
-loops as written to be faster, the next one is made, and so on; if all of them are slower, the loops stay as they are.
+The first candidate is taken if it gains much by the model, which is so of most nests. Where it gains little, the others
+are made, too, and one that clearly takes less is taken instead; if all of them are slower than the loops as written,
+these stay as they are.
 Where sums may be made in another order, those in the order of the text are a candidate, too.
 """
 
@@ -20,7 +21,9 @@ from affdsl.schedule.schedule import Schedule
 CLEARLY = 0.7
 """The part of the time of the loops as written in which a candidate computes that is not looked at any closer."""
 MODEST = 0.4
-"""A candidate that takes such a part of the time of the loops as written, or more, is compared with stricter ones."""
+"""A candidate that takes such a part of the time of the loops as written, or more, is compared with others."""
+BETTER = 0.6
+"""A candidate of a later recipe is taken where it takes only such a part of the time of the one before."""
 WORTH = 0.9
 """A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
 SLOWER = 1.05
@@ -95,11 +98,18 @@ class Candidate(Frozen):
         return f"{self.name}: {known}"
 
 
-def first_that_pays(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
-    """The first candidate that is not slower than the loops as written, or else none, and those before it."""
+def best_that_pays(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
+    """The first candidate that is not slower than the loops as written, or else none, and those that are.
+
+    Where it gains little, the ones behind it are made, too: one is taken instead that clearly takes less.
+    """
+    best: Candidate | None = None
     slower: list[Candidate] = []
     for each in candidates:
-        if not each.is_slower:
-            return each, slower
-        slower.append(each)
-    return None, slower
+        if each.is_slower:
+            slower.append(each)
+        elif best is None or 0 < each.share < BETTER * best.share:
+            best = each
+        if best is not None and not best.is_doubtful:
+            break
+    return best, slower
