@@ -456,6 +456,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         panels: Mapping[int, int] | None = None,
         dma: bool = False,
         name: str = "",
+        private: bool = False,
     ) -> Self:
         """Let a loop work on a copy of what it touches of an array, made right before it and taken back behind it.
 
@@ -473,8 +474,12 @@ class Schedule(ShownAsText, Generic[P, R]):
             Copy by `dma_start` and `dma_wait` instead of loops.
         name
             What the copy is called, instead of `A_fast`.
+        private
+            Let the copy belong to the loops around as well: it is made once, and only what something sees is taken
+            back, as in the last iteration, where all others write the elements again before anything reads them.
         """
-        return self._take("copy", array, loop, space=space, layout=layout, panels=panels, dma=dma, name=name)
+        options = {"space": space, "layout": layout, "panels": panels, "dma": dma, "name": name, "private": private}
+        return self._take("copy", array, loop, **options)
 
     def pipeline(self, loop: str) -> Self:
         """Let the DMAs that bring data into a loop, as `copy` with `dma` makes them, start one iteration early."""

@@ -141,8 +141,9 @@ def _tile(at: Place, loops: object, sizes: object, **options: Argument) -> Step:
 
 
 def _copy(
-    at: Place, array: object, loop: object, *, space: object, layout: object, panels: object, dma: bool, name: str
-) -> Step:
+    at: Place, array: object, loop: object, *, space: object, layout: object, panels: object, dma: bool, name: str,
+    private: bool,
+) -> Step:  # fmt: skip
     buffer, iv = at.array(array), at.loop(loop)
     if not isinstance(layout, tuple) or not isinstance(panels, Mapping | None):
         raise problem(
@@ -157,6 +158,7 @@ def _copy(
         "panels": dict(widths),
         "dma": dma,
         "name": name,
+        "private": private,
     }
     return Step("data_copy", (buffer, iv), tuple(options.items()))
 

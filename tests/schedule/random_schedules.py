@@ -125,8 +125,9 @@ def _array(schedule: af.Schedule, rng: random.Random) -> str:
 def _copy(schedule: af.Schedule, rng: random.Random) -> None:
     panels = {0: rng.choice((2, 3))} if rng.random() < 0.3 else None
     space, layout = rng.choice((0, 1)), rng.choice(((), (), (1, 0)))
+    dma, private = rng.random() < 0.3, rng.random() < 0.3
     schedule.copy(
-        _array(schedule, rng), _loop(schedule, rng), space=space, panels=panels, layout=layout, dma=rng.random() < 0.3
+        _array(schedule, rng), _loop(schedule, rng), space=space, panels=panels, layout=layout, dma=dma, private=private
     )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import map_blocks
+from affdsl.ir.traverse import map_blocks, rewrite
 from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.legality.words import name as called
 from affdsl.passes.transforms.data_copy.plan import CopyPlan, planned
+from affdsl.passes.transforms.data_copy.private import only_where_seen, outermost
 from affdsl.passes.transforms.data_copy.request import CopyOptions
 from affdsl.passes.transforms.loops.nests import loop_of
 
@@ -38,6 +40,7 @@ def data_copy(
     dma: bool = False,
     tag_space: int = 0,
     name: str = "",
+    private: bool = False,
     module: Module | None = None,
 ) -> Func:
     """Let a loop work on a copy of what it touches of an array.
@@ -76,6 +79,11 @@ def data_copy(
         The memory space of the tags of DMAs.
     name
         What the fast buffer is called; by default as the array, with `_fast` after it.
+    private
+        Let the copy belong to the loops around as well. It is allocated once, before the outermost of them that all
+        have it of one size; no thread shares it. And only what something sees is taken back: nothing where it is
+        always written again first, and what the last iteration leaves where that is so in all others. Where the flow
+        of values is not known, all is taken back.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 
@@ -89,7 +97,8 @@ def data_copy(
     References
     ----------
     Bondhugula, "High performance code generation in MLIR: an early case study with GEMM", 2020, for packing; Pouchet
-    et al., "Polyhedral-based data reuse optimization for configurable computing", FPGA 2013.
+    et al., "Polyhedral-based data reuse optimization for configurable computing", FPGA 2013; Knoop, Ruthing and
+    Steffen, "Partial dead code elimination", PLDI 1994, for `private`.
 
     >>> from affdsl.mlir.readers import parse
     >>> f = parse('''func.func @f(%A: memref<64xf32>, %B: memref<64xf32>) {
@@ -118,7 +127,13 @@ def data_copy(
     what = f"copy {called(buffer)} for loop {called(iv)}"
     loop = loop_of(function, iv, what)
     plan = planned(Accesses(function, module), (loop,), loop, buffer, options, what)
-    return with_copies(function, [[Placed(loop, loop, plan)]])
+    once = outermost(function, loop, plan.allocation) if private else iv
+    first, last = ((), ()) if once is iv else (plan.allocation, plan.end)
+    if once is not iv:
+        plan = replace(plan, allocation=(), end=())
+    made = with_copies(function, [[Placed(loop, loop, plan)]])
+    made = rewrite(made, lambda op: (*first, op, *last) if first and once in op.binds() else None)
+    return only_where_seen(made, plan.copy_out, module) if private and not dma else made
 
 
 def with_copies(function: Func, ranges: Iterable[Sequence[Placed]]) -> Func:

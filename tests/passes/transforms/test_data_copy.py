@@ -34,7 +34,12 @@ from tests.passes.transforms.data_copy_programs import CASES, PRODUCT, Case
 
 SIZES = {1: (0, 1, 2, 3, 4, 5, 7, 17, 40), 2: (0, 1, 2, 3, 7, 10)}
 """Which sizes are tried, by the number of dimensions of the arrays."""
-WAYS: dict[str, dict[str, object]] = {"loops": {}, "another space": {"space": 1}, "dma": {"space": 1, "dma": True}}
+WAYS: dict[str, dict[str, object]] = {
+    "loops": {},
+    "another space": {"space": 1},
+    "private": {"private": True},
+    "dma": {"space": 1, "dma": True},
+}
 
 
 def touched(root: Op) -> list[Value]:
@@ -65,7 +70,7 @@ def assert_same(before: func.Func, after: func.Func, case: Case, n: int, order: 
 IN_TURN = [
     (name, way)
     for k, name in enumerate(CASES)
-    for way in (WAYS if TRIES_ALL else (("loops", "another space")[k // 2 % 2], "dma"))
+    for way in (WAYS if TRIES_ALL else (("loops", "another space", "private")[k // 2 % 3], "dma"))
 ]
 """Unless all is tried, programs, which come in pairs, take turns at what makes the same loops."""
 
@@ -84,7 +89,7 @@ def test_how_many_copies_there_are() -> None:
     number = {way: {name: len(copies(name, way)[1]) for name in CASES} for way in WAYS}
     print(number)
     assert {name for name, count in number["loops"].items() if not count} == {"never, static", "never, dynamic"}
-    assert number["loops"] == number["another space"]
+    assert number["loops"] == number["another space"] == number["private"]
     assert sum(number["loops"].values()) > 90
     assert sum(number["dma"].values()) > 20
 
