@@ -107,7 +107,9 @@ def test_what_is_shuffled_and_fits_into_a_register_stays_whole(kernel, width, la
     bits = 8 if kernel is colours else 16
     shuffles = [op for op in walk(split) if isinstance(op, vector.Shuffle)]
     has_whole = any(op.left.type == op.result.type == VectorType((lanes,), IntegerType(bits)) for op in shuffles)
-    assert lanes == 24 or has_whole == (width == 512 and lanes * bits <= width), "narrower registers permute each half by itself"
+    assert lanes == 24 or has_whole == (width == 512 and lanes * bits <= width), (
+        "narrower registers permute each half by itself"
+    )
     r = np.random.default_rng(lanes)
     for n in (0, 1, lanes, 3 * lanes + 5):
         if kernel is colours:
