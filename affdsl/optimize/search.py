@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from math import sqrt
 
 from affdsl.explained import Note
 from affdsl.frozen import Frozen
@@ -28,6 +29,8 @@ WORTH = 0.9
 """A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
 SLOWER = 1.05
 """So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
+FURTHER = 4
+"""So many times the usual sizes are asked, too, of what takes longer with these: what caches hold needs no tiles."""
 AS_WRITTEN = "the loops as written"
 
 
@@ -55,23 +58,27 @@ class Candidate(Frozen):
         """How many times as long as the loops as written it takes; 0 where nobody knows."""
         return self._ratio(near=False)
 
-    def _ratio(self, *, near: bool) -> float:
+    def _ratio(self, *, near: bool, times: int = 1) -> float:
         new = standing_in(self.schedule, but_not_in=self.before)
         old = standing_in(self.before, but_not_in=self.schedule)
-        sizes = sizes_that_run(self.before, but_not_in=self.schedule)
+        usual = sizes_that_run(self.before, but_not_in=self.schedule)
+        sizes = {size: times * number for size, number in usual.items()}
         try:
             written = cycles_of(self.before, old, self.machine, sizes, near=near)
             return cycles_of(self.schedule, new, self.machine, sizes, near=near) / max(1.0, written)
         except UncountedError:
             return 0.0
 
-    @property
+    @cached_property
     def share(self) -> float:
         """The part of the time of the loops as written that counts; 0 where nobody knows.
 
-        What moves between caches is not asked for where that is computed in far less time: it seldom is more.
+        What moves between caches is not asked for where that is computed in far less time: it seldom is more. Where it
+        takes longer with the usual sizes, the geometric mean with larger ones counts.
         """
-        return self.near_ratio if self.near_ratio <= CLEARLY else self.ratio
+        if self.near_ratio <= CLEARLY:
+            return self.near_ratio
+        return self.ratio if self.ratio <= SLOWER else sqrt(self.ratio * self._ratio(near=False, times=FURTHER))
 
     @property
     def is_slower(self) -> bool:
