@@ -54,7 +54,7 @@ def test_each_verb_is_a_primitive(verb):
         "permute": ((other,),), "privatize": (other, other), "expand": (other, other), "unroll": (other, 2),
         "coalesce": ((other, other),), "data_copy": (f.args[0], other), "index_set_split": (other, 1),
         "strip_mine": (other, 2), "tile": ((other,), (2,)), "unroll_jam": (other, 2), "vectorize": (other, 2),
-        "fold": (other, 0, 1), "pad": (other, 0, 1), "compute_at": (f.args[0], other), "fuse": (other, other),
+        "fold": (other, 0, 1), "pad": (other, 0, 1), "skew_array": (other, 0, 1, 1), "compute_at": (f.args[0], other), "fuse": (other, other),
         "precompute": (f.args[0], other), "load_ahead": (f.args[0], other), "prefetch": (f.args[0], other, other),
         "align": (f.args[0], other, 16), "displace": (other, other), "stream": (f.args[0], other, 0),
         "specialize": (other, ()), "slp": (other, 2), "locate": (other, 2),
