@@ -90,6 +90,10 @@ class Candidate(Frozen):
         """Whether the model expects it to gain little."""
         return self.share > MODEST
 
+    def is_clearly_faster_than(self, other: Candidate) -> bool:
+        """Whether the model expects that, wherever the arrays are."""
+        return 0 < self.share < BETTER * other.share and self.ratio < BETTER * other.ratio
+
     @cached_property
     def near_ratio(self) -> float:
         """The same as `ratio` where all that is touched is in the nearest cache."""
@@ -115,7 +119,7 @@ def best_that_pays(candidates: Iterable[Candidate]) -> tuple[Candidate | None, l
     for each in candidates:
         if each.is_slower:
             slower.append(each)
-        elif best is None or 0 < each.share < BETTER * best.share:
+        elif best is None or each.is_clearly_faster_than(best):
             best = each
         if best is not None and not best.is_doubtful:
             break
