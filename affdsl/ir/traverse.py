@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import is_
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -151,9 +152,15 @@ def map_blocks(op: OpT, on_block: Callable[[Block], Block]) -> OpT:
     new: dict[str, object] = {}
     for name in roles(type(op)).regions:
         block = getattr(op, name)
-        if block is not None and (changed := on_block(block)) is not block:
+        if block is not None and (changed := kept(block, on_block(block))) is not block:
             new[name] = changed
     return with_fields(op, **new) if new else op
+
+
+def kept(block: Block, ops: Iterable[Op]) -> Block:
+    """Operations as a block: the block itself where they are its own, in order. So what is around it stays, too."""
+    new = tuple(ops)
+    return block if len(new) == len(block) and all(map(is_, new, block)) else new
 
 
 def rewrite(root: OpT, rule: Callable[[Op], Op | Iterable[Op] | None]) -> OpT:
@@ -170,8 +177,7 @@ def rewrite(root: OpT, rule: Callable[[Op], Op | Iterable[Op] | None]) -> OpT:
                 out.append(new)
             else:
                 out.extend(new)
-        same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
-        return block if same else tuple(out)
+        return kept(block, out)
 
     return map_blocks(root, on_block)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import partial
 
 from affdsl.ir.dialects import affine
@@ -11,6 +12,9 @@ from affdsl.optimize.nests import Nest, made_inside, used_again
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+SKEWS = (0, 1, 2)
+"""How many iterations of the next loop each iteration is behind the one before it: the first of these that is legal."""
 
 
 def where_legal(step: Callable[[str], object], names: Iterable[str]) -> None:
@@ -90,3 +94,21 @@ def in_memory(s: Schedule, loops: Sequence[str]) -> None:
 def distribute(s: Schedule, loops: Sequence[str]) -> None:
     """Take loops apart, the innermost first; the schedule given is changed."""
     where_legal(s.distribute, reversed(loops))
+
+
+def side_by_side(s: Schedule, nest: Nest, count: int) -> tuple[Schedule, int]:
+    """The schedule with so many iterations of the last loop but one at once, each as little behind as is legal.
+
+    It says how many iterations of the innermost loop that is. Raises UnfitError.
+    """
+    if len(nest.band) > 1:
+        outer, inner = map(nest.name, nest.band[-2:])
+        for skew in SKEWS:
+            made = copy(s)
+            with suppress(IllegalTransform, ScheduleError):
+                if skew:
+                    made.skew(outer, inner, skew)
+                made.unroll_jam(outer, count)
+                where_legal(made.scalar_replace, [inner])
+                return made, skew
+    raise UnfitError

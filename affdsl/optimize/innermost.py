@@ -8,6 +8,8 @@ from copy import copy
 
 from affdsl.ir.dialects import arith, scf
 from affdsl.ir.traverse import walk
+from affdsl.optimize.machine import usual
+from affdsl.optimize.model.units import units_of
 from affdsl.optimize.nests import Nest, loop_called, nest_called
 from affdsl.optimize.notes import Notes
 from affdsl.optimize.options import Options
@@ -58,7 +60,7 @@ def first_that_fits(
     with suppress(UnfitError):
         s, several = unrolling.take(s, nest)
         said, fits = f"{ONE_BY_ONE}, {several}", True
-    if _adds_under_conditions(s, name):
+    if _adds_under_conditions(s, name, options):
         without = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             without.if_convert(name)
@@ -66,12 +68,16 @@ def first_that_fits(
     return s, [nest.note(said, why)], fits
 
 
-def _adds_under_conditions(s: Schedule, name: str) -> bool:
-    """Whether a loop adds floats to what it carries under conditions, which decide little else."""
+def _adds_under_conditions(s: Schedule, name: str, options: Options) -> bool:
+    """Whether a loop adds floats to what it carries under conditions, which decide little else.
+
+    A quotient or a root, or a function, takes as long as a branch that is guessed wrong: it stays under its condition.
+    """
     loop = loop_called(s, name)
     if loop is None:
         return False
     branches = [op for op in loop.body if isinstance(op, scf.If)]
     inside = [op for branch in branches for op in walk(branch)]
     adds = any(isinstance(op, arith.Binary) and op.kind in NEUTRAL and op.left in loop.carried for op in inside)
-    return adds and len(inside) <= MOST_CHOSEN * len(branches)
+    is_long = any(units_of(op, usual(options.target)).busy for op in inside)
+    return adds and not is_long and len(inside) <= MOST_CHOSEN * len(branches)

@@ -29,7 +29,7 @@ from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
 from affdsl.optimize.registers import matrix_products
-from affdsl.optimize.search import WORTH, Candidate, first_that_pays
+from affdsl.optimize.search import WORTH, Candidate, best_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.optimize.threads import long_sums, sharing
 from affdsl.optimize.unfit import RecipeWarning, UnfitError, in_one_line
@@ -226,9 +226,9 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     if bounds > MOST_BOUNDS:
         return s, [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
-    best, slower = first_that_pays(_candidates(s, root, options, left_out))
-    if options.reassociate and (best is None or _reassociates(best) or best.is_doubtful):
-        strict, _ = first_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
+    best, slower = best_that_pays(_candidates(s, root, options, left_out))
+    if options.reassociate and (best is None or best.reassociates or best.is_doubtful):
+        strict, _ = best_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
         if strict is not None and (best is None or 0 < strict.ratio < WORTH * best.ratio):
             best = strict
     if best is not None:
@@ -255,12 +255,6 @@ def _candidates(s: Schedule, root: str, options: Options, left_out: Notes) -> It
             left_out.append(of(s, names_in(s, root), why=f"the recipe {name} was left out, since {TOO_LONG}"))
         elif said:
             yield Candidate(name, made, s, (*said,), machine)
-
-
-def _reassociates(candidate: Candidate) -> bool:
-    """Whether a step of a candidate makes sums in another order."""
-    steps = candidate.schedule.steps[len(candidate.before.steps) :]
-    return any(dict(step.call.options).get("reassociate") is True for step in steps)
 
 
 def _in_short(candidate: Candidate) -> str:

@@ -30,6 +30,7 @@ from affdsl.optimize.order import (
     blocked_sums,
     fronts,
     index_sets,
+    panels,
     pivots,
     sums_in_memory,
     time_tiles,
@@ -215,16 +216,18 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "rows": unless_small(_with_whole_rows),
     "straight": unless_small(_with_straight_code),
     "products": products_in_loops.take,
+    "panels": panels.take,
     "outer": unless_small(outer_loops.take_all),
     "vectors": unless_small(_with_vectors),
 }
-"""Those for an outermost loop with all that it holds. Sweeps and products have versions for small sizes themselves."""
+"""Those for an outermost loop with all that it holds. Some have versions for small sizes themselves."""
 
 IN_WORDS: Mapping[str, str] = {
     "sweeps": "time steps, tile by tile",
     "rows": "short rows as a whole",
     "straight": "short loops as straight code",
     "products": "products of matrices",
+    "panels": "blocks of a loop, strip by strip",
     "outer": "a loop around others on vectors",
     "vectors": "inner loops on vectors",
 }

@@ -1,7 +1,8 @@
 """Chooses among the candidates of a nest by what the model says of them; the loops as written are always one.
 
-The first candidate is taken if the model has nothing against it, which is so of nearly all nests. Where it expects the
-loops as written to be faster, the next one is made, and so on; if all of them are slower, the loops stay as they are.
+The first candidate is taken if it gains much by the model, which is so of most nests. Where it gains little, the others
+are made, too, and one that clearly takes less is taken instead; if all of them are slower than the loops as written,
+these stay as they are.
 Where sums may be made in another order, those in the order of the text are a candidate, too.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from math import sqrt
 
 from affdsl.explained import Note
 from affdsl.frozen import Frozen
@@ -20,11 +22,15 @@ from affdsl.schedule.schedule import Schedule
 CLEARLY = 0.7
 """The part of the time of the loops as written in which a candidate computes that is not looked at any closer."""
 MODEST = 0.4
-"""A candidate that takes such a part of the time of the loops as written, or more, is compared with stricter ones."""
+"""A candidate that takes such a part of the time of the loops as written, or more, is compared with others."""
+BETTER = 0.6
+"""A candidate of a later recipe is taken where it takes only such a part of the time of the one before."""
 WORTH = 0.9
 """A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
 SLOWER = 1.05
 """So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
+FURTHER = 4
+"""So many times the usual sizes are asked, too, of what takes longer with these: what caches hold needs no tiles."""
 AS_WRITTEN = "the loops as written"
 
 
@@ -52,23 +58,27 @@ class Candidate(Frozen):
         """How many times as long as the loops as written it takes; 0 where nobody knows."""
         return self._ratio(near=False)
 
-    def _ratio(self, *, near: bool) -> float:
+    def _ratio(self, *, near: bool, times: int = 1) -> float:
         new = standing_in(self.schedule, but_not_in=self.before)
         old = standing_in(self.before, but_not_in=self.schedule)
-        sizes = sizes_that_run(self.before, but_not_in=self.schedule)
+        usual = sizes_that_run(self.before, but_not_in=self.schedule)
+        sizes = {size: times * number for size, number in usual.items()}
         try:
             written = cycles_of(self.before, old, self.machine, sizes, near=near)
             return cycles_of(self.schedule, new, self.machine, sizes, near=near) / max(1.0, written)
         except UncountedError:
             return 0.0
 
-    @property
+    @cached_property
     def share(self) -> float:
         """The part of the time of the loops as written that counts; 0 where nobody knows.
 
-        What moves between caches is not asked for where that is computed in far less time: it seldom is more.
+        What moves between caches is not asked for where that is computed in far less time: it seldom is more. Where it
+        takes longer with the usual sizes, the geometric mean with larger ones counts.
         """
-        return self.near_ratio if self.near_ratio <= CLEARLY else self.ratio
+        if self.near_ratio <= CLEARLY:
+            return self.near_ratio
+        return self.ratio if self.ratio <= SLOWER else sqrt(self.ratio * self._ratio(near=False, times=FURTHER))
 
     @property
     def is_slower(self) -> bool:
@@ -79,6 +89,18 @@ class Candidate(Frozen):
     def is_doubtful(self) -> bool:
         """Whether the model expects it to gain little."""
         return self.share > MODEST
+
+    @property
+    def reassociates(self) -> bool:
+        """Whether a step makes sums in another order."""
+        steps = self.schedule.steps[len(self.before.steps) :]
+        return any(dict(step.call.options).get("reassociate") is True for step in steps)
+
+    def is_clearly_faster_than(self, other: Candidate) -> bool:
+        """Whether the model expects that, wherever the arrays are. What lanes gain hangs on how long sums are."""
+        if self.reassociates and not other.reassociates:
+            return False
+        return 0 < self.share < BETTER * other.share and self.ratio < BETTER * other.ratio
 
     @cached_property
     def near_ratio(self) -> float:
@@ -95,11 +117,18 @@ class Candidate(Frozen):
         return f"{self.name}: {known}"
 
 
-def first_that_pays(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
-    """The first candidate that is not slower than the loops as written, or else none, and those before it."""
+def best_that_pays(candidates: Iterable[Candidate]) -> tuple[Candidate | None, list[Candidate]]:
+    """The first candidate that is not slower than the loops as written, or else none, and those that are.
+
+    Where it gains little, the ones behind it are made, too: one is taken instead that clearly takes less.
+    """
+    best: Candidate | None = None
     slower: list[Candidate] = []
     for each in candidates:
-        if not each.is_slower:
-            return each, slower
-        slower.append(each)
-    return None, slower
+        if each.is_slower:
+            slower.append(each)
+        elif best is None or each.is_clearly_faster_than(best):
+            best = each
+        if best is not None and not best.is_doubtful:
+            break
+    return best, slower

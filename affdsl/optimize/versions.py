@@ -149,8 +149,8 @@ def longest(s: Schedule, loop: str, condition: Condition | None) -> None:
 
 
 def chosen_by(s: Schedule, loop: str, since: int = 0) -> Condition | None:
-    """The condition of the last versions of a loop, among the steps since so many."""
-    found = (step.call.arguments for step in reversed(s.steps[since:]) if step.call.verb == "specialize")
+    """The condition of the first versions of a loop, among the steps since so many."""
+    found = (step.call.arguments for step in s.steps[since:] if step.call.verb == "specialize")
     return next((what for name, what in found if name == loop and isinstance(what, Condition)), None)
 
 

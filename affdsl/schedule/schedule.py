@@ -558,6 +558,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("pad", array, dim, factor, offset)
 
+    def skew_array(self, array: str, dim: int, along: int, factor: int) -> Self:
+        """Move elements of an array that the kernel allocates: index `i` of one dimension becomes `i + factor * j`.
+
+        `j` is the index along another dimension, `along`. Loops that are skewed find what they access at once in a row
+        then, where it was a diagonal.
+        """
+        return self._take("skew_array", array, dim, along, factor)
+
     def displace(self, array: str, other: str) -> Self:
         """Let an array that the kernel allocates begin half a page away from another one, wherever a call has that.
 

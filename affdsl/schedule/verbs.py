@@ -219,6 +219,11 @@ def _pad(at: Place, array: object, dim: object, factor: object, offset: object =
     return Step("pad", (at.array(array), *numbers))
 
 
+def _skew_array(at: Place, array: object, dim: object, along: object, factor: object) -> Step:
+    dims = at.number(dim, "a dimension", 0), at.number(along, "a dimension", 0)
+    return Step("skew_array", (at.array(array), *dims, at.number(factor, "a factor", 1)))
+
+
 def _vectorize(at: Place, loop: object, width: object, **options: Argument) -> Step:
     if isinstance(loop, str):
         return _of("vectorize", _loop, _number("a width", 2))(at, loop, width, **options)
@@ -289,6 +294,7 @@ VERBS: Mapping[str, Verb] = {
     "expand": Verb(_of("expand", _array, _loop)),
     "fold": Verb(_of("fold", _array, _number("a dimension", 0), _number("a size", 1))),
     "pad": Verb(_pad),
+    "skew_array": Verb(_skew_array),
     "displace": Verb(_of("displace", _array, _array)),
     "inline": Verb(_of("inline", _array)),
     "merge": Verb(_of("merge", _array)),

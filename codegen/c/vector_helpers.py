@@ -118,6 +118,13 @@ HALVES_OF = {half: ("V", "const S *a", _HALF.format(f"{half}_PLACES", f"{half}_L
 """The first and the last lanes of a vector of twice as many, of type S; gcc makes a list of lanes of one after the
 other."""
 
+_WHOLE = (
+    "#if defined(__clang__) || __GNUC__ >= 12\nreturn __builtin_shufflevector(*a, *b, NUMBERS);\n#else\n"
+    "return (V){JOINED};\n#endif"
+)
+_JOINED = {"joined": ("V", "const S *a, const S *b", _WHOLE)}
+"""One vector of the lanes of two, of type S."""
+
 _SCALED = (
     "const M half = *n >> 1, rest = *n - half;\n"
     "return *a * (V)((U)(half + BIAS) << FRACTION) * (V)((U)(rest + BIAS) << FRACTION);"
@@ -138,6 +145,7 @@ _PORTABLE = (
     | _SHORTER
     | _DOTS
     | HALVES_OF
+    | _JOINED
     | IN_DOUBLES
     | _NEAR
     | dict(narrow_helpers.PORTABLE)
@@ -332,6 +340,9 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         places = range(lanes * (stem == "high"), lanes * (1 + (stem == "high")))
         words |= {"S": f"{element}x{2 * lanes}", f"{stem}_PLACES": ", ".join(map(str, places))}
         words |= {f"{stem}_LANES": ", ".join(f"(*a)[{k}]" for k in places)}
+    if stem in _JOINED:
+        words |= {"S": f"{element}x{lanes // 2}"}
+        words |= {"JOINED": ", ".join(f"(*{half})[{k}]" for half in "ab" for k in range(lanes // 2))}
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
     words["WHOLE"] = f"0x1p{fraction}{'f' * (bits == 32)}"  # from here on all are whole, and sums are rounded to such

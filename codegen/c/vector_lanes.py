@@ -175,6 +175,10 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
         stem = "spliced" if follows else "shuffle"
         keep_vector(c, op.result, on_vectors(c, stem, lane_kind(c, op.result), lanes, left, right, *order))
         return
+    if _is_joined(c, op):
+        halves = [address_of(c, type_name(c, v), whole(c, v)) for v in (op.left, op.right)]
+        keep_vector(c, op.result, on_vectors(c, "joined", lane_kind(c, op.result), shape[0], *halves))
+        return
     rows = (vector_type(op.left).shape or (1,))[0]
     nothing = tables.headers_of(tables.literal(0, lane_type(op.result)), c.unit)
     inner = prod(shape[1:])
@@ -193,6 +197,13 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
         (place,) = open_lanes(c, (inner,))
         c.lines.add(f"{name}[{plus(number(k * inner), place)}] = {lane_in(c, op.result, lane(row, place))};")
         close_lanes(c, (place,))
+
+
+def _is_joined(c: Context, op: vector.Shuffle) -> bool:
+    """Whether it is one vector behind another one, all of them in registers."""
+    of = [vector_type(v) for v in (op.left, op.right, op.result)]
+    is_whole = of[0] == of[1] and of[0].rank == 1 and op.mask == tuple(range(2 * of[0].shape[0]))
+    return is_whole and all(is_native(c, each) for each in of) and not is_mask(op.left)
 
 
 def _offset(place: Place, offsets: Sequence[int]) -> list[Code]:

@@ -46,6 +46,7 @@ from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.shift import shift
 from affdsl.passes.transforms.sink import make_perfect, sink
 from affdsl.passes.transforms.skew import skew
+from affdsl.passes.transforms.skew_array import skew_array
 from affdsl.passes.transforms.slp import slp
 from affdsl.passes.transforms.specialize import specialize
 from affdsl.passes.transforms.splice import splice
@@ -66,8 +67,8 @@ VERBS: Mapping[str, Verb] = {
         align, approximate, coalesce, compute_at, contract, data_copy, demote, displace, distribute, expand, extremes,
         fold, fuse, hoist, if_convert, index_set_split, inline, interchange, load_ahead, locate, make_perfect,
         map_gpu, merge, normalize, pad, parallelize, peel, permute, pipeline_data_transfer, precompute, prefetch,
-        privatize, reciprocal, reroll, reverse, scalar_replace, shift, sink, skew, slp, specialize, splice, stream,
-        strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        privatize, reciprocal, reroll, reverse, scalar_replace, shift, sink, skew, skew_array, slp, specialize, splice,
+        stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

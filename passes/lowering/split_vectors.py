@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -20,14 +20,18 @@ NARROWEST_FLOAT = 32
 """Narrower floats are computed with in so many bits."""
 BYTE = 8
 """So many bits a truth value has, and a narrower integer."""
+PERMUTED = 512
+"""Registers of so many bits have instructions for any lanes of two; narrower ones permute each half by itself."""
 
 
 def split_vectors(module: Module, width: int) -> Module:
     """module with each vector of one dimension and more than `width` bits as several, of equally many lanes each.
 
     Vectors of equally many lanes have equally many parts, whatever their elements, so that masks and conversions go
-    from part to part. What is added up over all lanes is added up in their order, as before. A function with an
-    operation on wide vectors that has no form in parts (a transposition, say) stays as it is.
+    from part to part; but what is loaded, shuffled and stored, and fits into one register, stays whole where registers
+    can be permuted: parts are cut out of it where it is computed with, and put together behind that. What is added up
+    over all lanes is added up in their order, as before. A function with an operation on wide vectors that has no form
+    in parts (a transposition, say) stays as it is.
 
     >>> from affdsl.mlir.readers import parse
     >>> module = parse('''
@@ -64,7 +68,8 @@ def _split(function: Func, width: int) -> Func:
     if not counts:
         return function
     try:
-        return map_blocks(function, Splitter(counts, between).block)
+        whole = _whole(function, width, counts) if width >= PERMUTED else frozenset[Value]()
+        return map_blocks(function, Splitter(counts, between, whole).block)
     except WholeError:
         return function
 
@@ -91,6 +96,28 @@ def _between(function: Func) -> dict[Value, Op]:
     return found
 
 
+_MAKE_WHOLE = (affine.VectorLoad, vector.Load, Lanewise)
+_TAKE_WHOLE = (affine.VectorStore, vector.Store, Lanewise)
+
+
+def _whole(function: Func, width: int, counts: Collection[int]) -> frozenset[Value]:
+    """The vectors that are shuffled as a whole: they fit into a register, and all that they meet has such a form."""
+    made, readers = definitions(function), defaultdict[Value, list[Op]](list)
+    for op in walk(function):
+        for value in op.reads():
+            readers[value].append(op)
+    halved = {lanes for lanes in counts if lanes.bit_count() == 1}
+    found = {v for v in made if _lanes(v) in halved and _lanes(v) * _bits(v) <= width}
+    while True:
+        shuffles = {op for op in made.values() if isinstance(op, vector.Shuffle) and {*op.reads(), op.result} <= found}
+        met = {v for op in shuffles for v in (*op.reads(), op.result)}
+        left = {v for v in met if isinstance(made[v], _MAKE_WHOLE) or made[v] in shuffles}
+        left = {v for v in left if all(isinstance(op, _TAKE_WHOLE) or op in shuffles for op in readers[v])}
+        if left == met:
+            return frozenset(met)
+        found = left
+
+
 def _is_in_rows(op: vector.Contract) -> bool:
     """Whether products of the lanes of a row are added to one lane of a vector."""
     row = tuple(map(vector.map_dims, op.maps)) == ((0, 1), (0, 1), (0,))
@@ -109,6 +136,8 @@ class Splitter:
     """How many parts vectors have, by the number of their lanes."""
     between: Mapping[Value, Op]
     """What is between narrow integers and the sums of their products, which is as wide as it has to be."""
+    whole: Set[Value] = frozenset()
+    """What stays as it is; of what is read in parts, too, these are made."""
     parts: dict[Value, tuple[Value, ...]] = field(default_factory=dict)
     """What became of the vectors that are split."""
 
@@ -123,10 +152,39 @@ class Splitter:
                 out += self.rewritten(op)
             else:
                 out.append(map_blocks(op, self.block) if roles(type(op)).regions else op)
+            for value in op.defines():
+                if value in self.whole:
+                    out += self.joined(value) if value in self.parts else self.cut_up(value)
         return tuple(out)
 
     def is_wide(self, value: Value) -> bool:
-        return _lanes(value) in self.counts
+        return _lanes(value) in self.counts and value not in self.whole
+
+    def joined(self, value: Value) -> Iterator[Op]:
+        """A vector of its parts: of two at a time one that is twice as long."""
+        parts = self.parts[value]
+        while len(parts) > 1:
+            lanes = 2 * _lanes(parts[0])
+            made = [self.long(value, lanes) for _ in parts[::2]]
+            for new, left, right in zip(made, parts[::2], parts[1::2], strict=True):
+                yield vector.Shuffle(new, left, right, tuple(range(lanes)))
+            parts = tuple(made)
+
+    def cut_up(self, value: Value) -> Iterator[Op]:
+        """The parts of a vector: halves of halves."""
+        parts: tuple[Value, ...] = (value,)
+        lanes = _lanes(value)
+        while len(parts) < self.count(value):
+            lanes //= 2
+            made = [(of, start, self.long(value, lanes)) for of in parts for start in (0, lanes)]
+            yield from (vector.ExtractStridedSlice(new, of, (start,), (lanes,), (1,)) for of, start, new in made)
+            parts = tuple(new for _, _, new in made)
+        self.parts[value] = parts
+
+    def long(self, value: Value, lanes: int) -> Value:
+        """The vector itself, or another one of fewer lanes."""
+        assert isinstance(value.type, VectorType)
+        return value if lanes == _lanes(value) else Value(VectorType((lanes,), value.type.element), value.hint)
 
     def rewritten(self, op: Op) -> Iterator[Op]:
         """The operations in the place of one that reads, defines or binds wide vectors."""
@@ -179,7 +237,11 @@ class Splitter:
         for k, new in enumerate(made):
             given = {name: each[k] if isinstance(each, list) else each for name, each in fields.items()}
             operands = {name: getattr(op, name) for name in role.operands}
-            split = {name: self.parts[v][k] for name, v in operands.items() if isinstance(v, Value) and self.is_wide(v)}
+            split = {
+                name: self.parts[v][k]
+                for name, v in operands.items()
+                if isinstance(v, Value) and (v in self.whole or self.is_wide(v))
+            }
             yield with_fields(op, **new, **{**split, **given})
         self.parts |= {value: tuple(new[name] for new in made) for name, value in results.items()}
 

@@ -11,7 +11,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.traverse import map_blocks, with_fields
+from affdsl.ir.traverse import kept, map_blocks, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.passes.simplify.context import Context, Definition
 from affdsl.passes.simplify.ranges import Range, between, point
@@ -105,8 +105,7 @@ def _rewrite(block: Block, context: Context, rule: Rule, where: Collection[Op] |
         if where is None or rewrites or op in where:
             op = _enter(op, context, lambda inner, inside: _rewrite(inner, inside, rule, where))
         out.append(op)
-    same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
-    return block if same else tuple(out)
+    return kept(block, out)
 
 
 def _rewrite_shown(

@@ -16,7 +16,7 @@ from affdsl.ir.core import Block, Op, Pure
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
+from affdsl.ir.traverse import kept, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import FloatType, Type, VectorType
 
 OpT = TypeVar("OpT", bound=Op)
@@ -130,7 +130,7 @@ class _Collector:
                 if made or not found.is_whole:
                     done.update(found.made_of)
         if not new:
-            return block if all(a is b for a, b in zip(inner, block, strict=True)) else inner
+            return kept(block, inner)
         return _placed([op for op in inner if op not in gone], new)
 
     def _found(self, root: Op, here: set[Op]) -> _Sum:

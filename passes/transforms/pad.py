@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from affdsl.ir.core import Op
@@ -65,21 +66,40 @@ def pad(
     for op in walk(function):
         if isinstance(op, affine.VectorLoad | affine.VectorStore) and op.memref is buffer:
             raise refusal(op, what, f"a vector may go on behind a row of {name(buffer)}: pad before you vectorize")
+    return resized(function, made, dim, lambda size: (size - offset).ceildiv(factor) * factor + offset)
+
+
+def resized(
+    function: func.Func,
+    made: memref.Allocation,
+    dim: int,
+    longer: Callable[[Affine], Affine],
+    at: Callable[[tuple[Affine, ...]], Affine] | None = None,
+) -> func.Func:
+    """The function with a dimension of a buffer as long as `longer` says of its size, and elements where `at` says.
+
+    All accesses must be affine; `at` gives the index along the dimension for the indices that an access has.
+    """
+    buffer = made.result
     type = buffer.type
     assert isinstance(type, MemRefType)
-    whole = type.shape[dim]
-    at = sum(each is None for each in type.shape[:dim])
-    size = Affine.of(made.sizes[at] if whole is None else whole)
-    longer = (size - offset).ceildiv(factor) * factor + offset
-    shape = (*type.shape[:dim], None if whole is None else longer.constant, *type.shape[dim + 1 :])
-    new = Value(replace(type, shape=shape), buffer.hint, buffer.location)
-    count = affine.Apply(Value(INDEX, "size"), longer)
-    sizes = made.sizes if whole is not None else (*made.sizes[:at], count.result, *made.sizes[at + 1 :])
+    whole, before = type.shape[dim], sum(each is None for each in type.shape[:dim])
+    size = longer(Affine.of(made.sizes[before] if whole is None else whole))
+    is_known = size.is_constant
+    new = Value(
+        replace(type, shape=(*type.shape[:dim], size.constant if is_known else None, *type.shape[dim + 1 :])),
+        buffer.hint,
+    )
+    count = affine.Apply(Value(INDEX, "size"), size, location=made.location)
+    sizes = (*made.sizes[:before], *(() if is_known else (count.result,)), *made.sizes[before + (whole is None) :])
 
     def rule(op: Op) -> Op | tuple[Op, ...] | None:
         if op is made:
             allocated = with_fields(made, result=new, sizes=sizes)
-            return allocated if whole is not None else (count, allocated)
+            return allocated if is_known else (count, allocated)
+        if isinstance(op, affine.Access) and op.memref is buffer and at is not None:
+            index = (*op.index[:dim], at(op.index), *op.index[dim + 1 :])
+            return with_fields(op, memref=new, index=index, written=None)
         uses = isinstance(op, affine.Access | memref.Dealloc) and op.memref is buffer
         return with_fields(op, memref=new) if uses else None
 

@@ -76,7 +76,7 @@ def prefetch(
     what = f"ask in loop {name(iv)} for what loop {name(of)} touches of {name(buffer)}"
     loop, later = loop_of(function, iv, what), loop_of(function, of, what)
     if loop is later and distance < 1:
-        raise refusal(loop, what, "a loop asks for what another one touches, or for what it touches itself, ahead")
+        raise refusal(loop, what, "it touches that itself: ask for what it touches some iterations later, distance=8")
     for outer, inner in ((loop, later), (later, loop)):
         if loop is not later and any(op is inner for op in walk(outer)):
             raise refusal(loop, what, f"the loop {name(inner.iv)} stands inside of {name(outer.iv)}")

@@ -15,7 +15,7 @@ from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.traverse import gathered, map_blocks, substitute, walk
+from affdsl.ir.traverse import gathered, kept, map_blocks, substitute, walk
 from affdsl.ir.types import Type
 from affdsl.passes.analysis.effects import NONE, Effects, effects, may_do_anything
 from affdsl.passes.analysis.storage import Storage, storage_of
@@ -115,9 +115,7 @@ class _Sharing:
                 stored[place] = _Stored(made.value, len(found))
             found.append(made)
         self._pure = outside
-        left = tuple(op for op in found if op is not None)
-        is_same = len(left) == len(block) and all(a is b for a, b in zip(left, block, strict=True))
-        return block if is_same else left
+        return kept(block, (op for op in found if op is not None))
 
     def _with_blocks(self, op: Op, loads: dict[Hashable, Op]) -> Op:
         """An operation with its blocks looked through; of a condition, they go on from what is known before it."""
@@ -159,9 +157,9 @@ class _Sharing:
                         del loads[key]
                 for place in [each for each in stored if self._may_alias(written, each[0])]:
                     del stored[place]
-            for place, kept in stored.items():
+            for place, last in stored.items():
                 if any(self._may_alias(read, place[0]) for read in found.reads):
-                    kept.at = None
+                    last.at = None
 
     def _may_alias(self, a: Value, b: Value) -> bool:
         found = a is b or self._aliases.get((a, b))

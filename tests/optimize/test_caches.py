@@ -1,5 +1,6 @@
 """What recipes choose by the sizes of the caches, without a machine that has them."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +9,12 @@ import pytest
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.optimize.fuse import line_buffers
-from affdsl.optimize.machine import has_large_cache
+from affdsl.optimize.machine import has_large_cache, usual
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import time_tiles
 from affdsl.optimize.registers import matrix_products
+from affdsl.optimize.search import Candidate
 from affdsl.optimize.vector import inner_loops, sums
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
@@ -35,6 +37,18 @@ FEW_WAYS = replace(AVX512, caches=(32 << 10, 2 << 20, 32 << 20))
 ])  # fmt: skip
 def test_from_where_on_sweeps_are_tiled(kernel, target, most):
     assert time_tiles.small_enough(Schedule(named(kernel).kernel), "t", target) == most
+
+
+def test_tiles_are_judged_by_sizes_for_which_they_are_made_too():
+    """With all sizes 300 the arrays lie in the second cache, and need no tiles by the model."""
+    before, options = Schedule(named("jacobi-2d").kernel), Options(LARGE)
+    tiled = Candidate("sweeps", time_tiles.take(before, "t", options), before, (), usual(LARGE))
+    assert tiled.ratio > 1.05
+    assert tiled.share < 1
+    assert not tiled.is_slower
+    worse = Candidate("by columns", copy(before).interchange("i#1", "j#1"), before, (), usual(LARGE))
+    assert worse.ratio > 1.05
+    assert worse.is_slower
 
 
 def test_which_machines_have_a_large_second_cache():

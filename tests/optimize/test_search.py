@@ -9,7 +9,7 @@ import affdsl as af
 from affdsl.optimize.machine import usual
 from affdsl.optimize.model.schedules import SIZE, cycles_of, sizes_that_run, standing_in
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.search import WORTH, Candidate, first_that_pays
+from affdsl.optimize.search import WORTH, Candidate, best_that_pays
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import outer_loops
 from benchmarks.idioms import IDIOMS
@@ -124,12 +124,27 @@ def test_nothing_is_guessed_where_data_decide():
     assert str(unknown) == "steps: data decides how long"
 
 
-def test_the_first_that_is_not_slower_is_taken():
-    slow = candidate(colours, lambda s: s.vectorize("i", 32))
-    quick = candidate(plain, lambda s: s.vectorize("i", 8))
-    assert first_that_pays([slow, quick, slow]) == (quick, [slow])
-    assert first_that_pays([slow]) == (None, [slow])
-    assert first_that_pays([]) == (None, [])
+class Expected(Candidate):
+    """A candidate of which the share is known, and how long it takes where the arrays are large."""
+
+    share = property(lambda self: float(self.name.split()[0]))
+    ratio = property(lambda self: float(self.name.split()[-1]))
+
+
+def test_the_first_that_is_not_slower_is_taken_or_one_behind_it_that_is_clearly_better():
+    made = candidate(plain, lambda s: s.vectorize("i", 8))
+
+    def taken(*shares):
+        best, slower = best_that_pays(Expected(str(share), *(made.schedule, made.before, (), AVX2)) for share in shares)
+        return best and best.share, [each.share for each in slower]
+
+    assert taken() == (None, [])
+    assert taken(1.2) == (None, [1.2])
+    assert taken(1.2, 0.3, 0.01) == (0.3, [1.2])
+    assert taken(0.9, 0.6, 1.2) == (0.9, [1.2])
+    assert taken(0.9, 0.5, 0.25, 0.01) == (0.25, [])
+    assert taken(0, 0.1) == (0, [])  # nobody knows how long the first one takes
+    assert taken("0.54 0.53", "0.18 0.67") == (0.54, [])  # moving takes longer than computing
 
 
 def test_few_terms_are_not_summed_in_more_lanes_than_there_are_terms():

@@ -193,6 +193,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "merge": lambda s, r: s.merge(_array(s, r)),
     "fold": lambda s, r: s.fold(_array(s, r), r.randint(0, 1), r.choice((1, 2, 3, 8))),
     "pad": lambda s, r: s.pad(_array(s, r), r.randint(0, 1), r.choice((2, 16)), r.randint(0, 1)),
+    "skew_array": lambda s, r: s.skew_array(_array(s, r), *r.sample((0, 1), 2), r.randint(1, 3)),
     "displace": lambda s, r: s.displace(_array(s, r), _array(s, r)),
     "inline": lambda s, r: s.inline(_array(s, r)),
     "copy": _copy,

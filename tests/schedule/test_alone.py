@@ -91,6 +91,23 @@ def test_nests_beside_are_left_out():
         assert str(restored(path, small, small)) == str(s.function)
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda s: s.copy("A", "i#1"),
+        lambda s: s.tile(("i#1", "j#1"), 8),
+        lambda s: s.vectorize("j#1", 8),
+        lambda s: s.specialize("i#1", N >= 100),
+        lambda s: s.parallel("i#1"),
+    ],
+)
+def test_nests_beside_stay_the_same_objects(step):
+    s = af.Schedule(chain)
+    _, *others = s.function.body
+    step(s)
+    assert [op for op in s.function.body if op in others] == others
+
+
 def test_what_runs_where_the_nest_does_not_is_left_out():
     s = af.Schedule(branches)
     rows = [row for row in s.loops() if row.names[0].startswith("i")]

@@ -119,6 +119,7 @@ VERBS: Mapping[str, Task] = {
     "merge": _verb(k.variable, lambda s: s.merge("total")),
     "fold": _verb(k.stages, lambda s: s.fold("t", 0, 2), lambda s: s.fuse("i", "p", shift=1)),
     "pad": _verb(k.stages, lambda s: s.pad("t", 1, 8, 4)),
+    "skew_array": _verb(k.stages, lambda s: s.skew_array("t", 1, 0, 2)),
     "displace": _verb(k.buffered, lambda s: s.displace("t", "y")),
     "unswitch": _verb(k.moded, lambda s: s.unswitch("i")),
     "specialize": _verb(k.nest, lambda s: s.specialize("i", M >= 8)),

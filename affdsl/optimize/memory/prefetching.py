@@ -82,6 +82,7 @@ def _streams(loop: affine.For) -> Iterator[Value]:
 
 
 def _bytes(array: Value) -> int:
-    """How many bytes an element of an array has."""
-    assert isinstance(array.type, MemRefType)
-    return width_of(array.type.element) or LINE
+    """How many bytes an element of an array has: it is one of which vectors are made."""
+    bytes = width_of(array.type.element) if isinstance(array.type, MemRefType) else None
+    assert bytes is not None, "vectors are of numbers"
+    return bytes

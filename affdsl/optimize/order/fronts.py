@@ -8,7 +8,7 @@ from itertools import product
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
-from affdsl.optimize.attempts import distribute, fuse_late, names_made, wavefront, where_legal
+from affdsl.optimize.attempts import SKEWS, distribute, fuse_late, names_made, wavefront, where_legal
 from affdsl.optimize.machine import usual
 from affdsl.optimize.nests import (
     Nest,
@@ -22,16 +22,17 @@ from affdsl.optimize.nests import (
     require_loop,
     require_quick_numbers,
 )
+from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
+from affdsl.optimize.order import skewed_lanes
 from affdsl.optimize.search import Candidate
 from affdsl.optimize.size import require_room
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, recurrences, sums
+from affdsl.optimize.versions import in_other
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-SKEWS = (0, 1, 2)
-"""How many iterations of the next loop each iteration is behind the one before it: the first of these that is legal."""
 TILE = (32, 128)
 """How many iterations of two loops a tile has, where tiles run on threads: those that divide, or repeat a plane.
 
@@ -41,6 +42,9 @@ LATEST = 8
 """How many iterations one loop runs behind the one before it at most."""
 CLEARLY = 1.15
 """So many times faster has an order to be by the model."""
+COPIES = 1.4
+"""So many times faster rows in lanes have to be than rows side by side: they go through copies, and the model knows too
+little of what these wait for."""
 PLANES = 3
 """So many loops go over planes: of several of these at once, lines are near that each stores a part of, which the model
 does not know."""
@@ -76,8 +80,10 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         raise UnfitError  # there is one order in which values are handed on
     if any(isinstance(op, scf.If) and op.orelse for op in walk(loop)):
         raise UnfitError("data decides which way an iteration goes, which is foreseen wrongly more often for several")
-    why = ""
-    for way in (_side_by_side, apart):
+    why, found = "", list[tuple[float, Schedule, str]]()
+    for way in (_in_lanes, _side_by_side, apart):
+        if found and way is apart:
+            break
         try:
             made, said = way(copy(s), root, options)
         except (IllegalTransform, ScheduleError) as refused:
@@ -85,10 +91,13 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         except UnfitError as unfit:
             why = why or str(unfit)
         else:
-            share = Candidate(root, made, s, (), usual(options.target)).share
-            if 0 < share <= 1 / CLEARLY or (way is _side_by_side and len(perfect_band(loop)) >= PLANES):
-                return made, said
+            result = Candidate(root, made, s, (), usual(options.target))
+            if 0 < result.share <= 1 / CLEARLY or (way is _side_by_side and len(perfect_band(loop)) >= PLANES):
+                found.append((result.ratio * (COPIES if way is _in_lanes else 1.0), made, said))
             why = why or "that is not expected to be faster"
+    if found:
+        _, made, said = min(found, key=lambda each: each[0])
+        return made, said
     raise UnfitError(why and f"no other order helps: {why}")
 
 
@@ -151,6 +160,26 @@ def _side_by_side(s: Schedule, root: str, options: Options) -> tuple[Schedule, s
             behind = f", each {skew} of {space} behind the one before it" if skew else ""
             return made, "; ".join([*said, f"{steps} iterations of {time} run at once{behind}"])
     raise UnfitError(f"no skew makes it legal to run several iterations of {time} at once")
+
+
+def _in_lanes(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+    """The schedule with rows in lanes of vectors where they are long, or side by side elsewhere; on one thread.
+
+    The schedule given is changed. Raises UnfitError, without a reason: most loops are of another kind.
+    """
+    if options.threads > 1:
+        raise UnfitError
+    try:
+        long = skewed_lanes.long_rows(s, _only_nest(s, root))
+        other = in_other(s, root, long)[0] if long is not None else ""
+        s, said = skewed_lanes.take(s, _only_nest(s, root), options)
+    except (UnfitError, IllegalTransform, ScheduleError):
+        raise UnfitError from None
+    if long is not None:
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
+            s, short = _side_by_side(copy(s), other, options)
+            return s, f"for {sizes_in(long)}, {said}; for shorter rows, {short}"
+    return s, said
 
 
 def _made_one(s: Schedule, root: str) -> list[str]:

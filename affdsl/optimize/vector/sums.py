@@ -7,6 +7,7 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType
 from affdsl.optimize.machine import has_large_cache
@@ -21,6 +22,7 @@ from affdsl.optimize.nests import (
     nest_called,
     nests_in,
     on_vectors,
+    require_loop,
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
@@ -83,11 +85,14 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
+            hands_on = _hands_on(require_loop(made, name))
             made, begins = from_a_line(made, nest, name, options, reassociate=options.reassociate)
             tails: tuple[Tail, ...] = ("scalar",) if is_turned else (options.tail, "scalar")
             with_tail(made, name, lanes, tails, reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
-                return made, f"{name} sums up in {lanes} lanes{begins}"
+                sums_up = f"{name} sums up in {lanes} lanes"
+                shuffles = f"{name} runs on vectors of {lanes}, and shuffles what it hands on"
+                return made, f"{shuffles if hands_on else sums_up}{begins}"
     if not outer:
         raise UnfitError("its sum is made in the order of the text, one addition after the other")
     require_quick_numbers(nest)
@@ -164,6 +169,15 @@ def is_large(loop: affine.For) -> bool:
     """Whether a loop holds so much that to compare each of its accesses with each takes long."""
     ops = (op for op in walk(loop) if isinstance(op, affine.Access | memref.Load | memref.Store))
     return sum(1 for _ in ops) > sharing.MOST_ACCESSES
+
+
+def _hands_on(loop: affine.For) -> bool:
+    """Whether nothing that an iteration gets from the one before it is a part of what it leaves for the next one."""
+    made, got = set[Value](), {*loop.carried}
+    for op in loop.body[:-1]:
+        if not (made | got).isdisjoint(v for each in walk(op) for v in each.mentions()):
+            made.update(op.defines())
+    return bool(got) and made.isdisjoint(loop.body[-1].reads())
 
 
 def is_jammed(s: Schedule, loop: str) -> bool:

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, arith, func, scf
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name, shown
-from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
+from affdsl.ir.traverse import kept, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import FloatType, IndexType, IntegerType
 from affdsl.passes.analysis.access import Access, Accesses, met
 from affdsl.passes.analysis.effects import NONE, effects
@@ -92,8 +92,7 @@ class Motion:
 
     def block(self, block: Block) -> Block:
         """A block with what can be moved within it before the loops of which it was a part."""
-        new = tuple(part.op for part in self._parts(block))
-        return block if len(new) == len(block) and all(a is b for a, b in zip(new, block, strict=True)) else new
+        return kept(block, (part.op for part in self._parts(block)))
 
     def parts_as_they_are(self, block: Block) -> list[_Part]:
         """The operations of a block, where nothing moves inside of them."""
@@ -107,8 +106,7 @@ class Motion:
             def on_block(inner: Block, inside: list[_Part] = inside) -> Block:
                 parts = self._parts(inner)
                 inside += parts
-                new = tuple(part.op for part in parts)
-                return inner if len(new) == len(inner) and all(map(_is, new, inner)) else new
+                return tuple(part.op for part in parts)
 
             if isinstance(op, affine.For):
                 before, after, _ = self.out_of(op, self._parts(op.body))
@@ -153,9 +151,7 @@ class Motion:
         return moved, _Part(self._with_body(loop, kept), rest), reasons
 
     def _with_body(self, loop: affine.For | scf.For, parts: Sequence[_Part]) -> affine.For | scf.For:
-        body = tuple(part.op for part in parts)
-        same = len(body) == len(loop.body) and all(map(_is, body, loop.body))
-        return loop if same else with_fields(loop, body=body)
+        return map_blocks(loop, lambda _: tuple(part.op for part in parts))
 
     def _runs(self, loop: affine.For | scf.For) -> bool:
         """Whether a loop certainly runs wherever it is reached."""
@@ -258,10 +254,6 @@ def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
         return remembered(("meet", first, second, around), find)
     except UnknownError:
         return True
-
-
-def _is(a: Op, b: Op) -> bool:
-    return a is b
 
 
 def _named(op: Op) -> str:

@@ -45,10 +45,7 @@ def with_block(function: Func, old: Block, new: Block) -> Func:
     """The function with other operations in the place of one of its blocks."""
 
     def on_block(block: Block) -> Block:
-        if block is old:
-            return new
-        changed = tuple(map_blocks(op, on_block) for op in block)
-        return block if all(a is b for a, b in zip(changed, block, strict=True)) else changed
+        return new if block is old else tuple(map_blocks(op, on_block) for op in block)
 
     return map_blocks(function, on_block)
 

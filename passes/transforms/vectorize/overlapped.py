@@ -12,7 +12,8 @@ from affdsl.ir.traverse import clone, clone_block, substitute, walk, with_fields
 from affdsl.ir.types import FloatType, Type, VectorType
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import effects
-from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.proposals import Proposal
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.words import access_name
 from affdsl.passes.transforms.vectorize.loads import MayAlias
 
@@ -24,9 +25,9 @@ def require_repeatable(loop: affine.For, dependences: Dependences, what: str, *,
     of what the loop stores is loaded `early`, before the first iteration, it may change afterwards, but not before.
     """
     if loop.results:
-        raise refusal(loop, what, "it carries values, which would be combined twice", 'tail="masked"')
+        raise _refused(loop, what, "it carries values, which would be combined twice")
     if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1:
-        raise refusal(loop, what, "its last vector has no place: it has several bounds, or a step", 'tail="masked"')
+        raise _refused(loop, what, "its last vector has no place: it has several bounds, or a step")
     depth = len(dependences.accesses.domains[loop].ivs) + 1
     inside = [a for a in dependences.compared if loop.iv in a.ivs]
     for source in inside:
@@ -39,7 +40,11 @@ def require_repeatable(loop: affine.For, dependences: Dependences, what: str, *,
                 if at == depth or source.kind == "read" or (early and sink.kind == "read"):
                     how = "changes what is read by" if source.kind == "read" else "comes after"
                     why = f"{access_name(sink)} {how} {access_name(source)}"
-                    raise refusal(loop, what, f"some iterations would run twice, and {why}", 'tail="masked"')
+                    raise _refused(loop, what, f"some iterations would run twice, and {why}")
+
+
+def _refused(loop: affine.For, what: str, reason: str) -> IllegalTransform:
+    return refusal(loop, what, reason, candidates=(Proposal(options=(("tail", "masked"),)),))
 
 
 def last_vector(rest: affine.For, width: int) -> affine.For:
@@ -70,7 +75,7 @@ def loaded_early(
 
     loads = [op for op in alone.body if isinstance(op, affine.Load | affine.VectorLoad) and is_stored(op)]
     if len(loads) < sum(map(is_stored, walk(alone))) or any(v in inside for op in loads for v in op.mentions()):
-        raise refusal(loop, what, "not all that it loads of what it stores lies side by side", 'tail="masked"')
+        raise _refused(loop, what, "not all that it loads of what it stores lies side by side")
     if not loads:
         return (), tuple(last)
     new: dict[Value, Term] = {alone.iv: first}

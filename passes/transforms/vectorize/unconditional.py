@@ -12,7 +12,7 @@ from collections.abc import Iterator, Set
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import map_blocks, walk
+from affdsl.ir.traverse import kept, map_blocks, walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.access import Access, Accesses
 from affdsl.passes.transforms.hoist.faults import Faults
@@ -70,8 +70,7 @@ class _Moving:
             elif any(op.blocks()):
                 made = map_blocks(op, self.block)
             found.append(made)
-        same = len(found) == len(block) and all(a is b for a, b in zip(found, block, strict=True))
-        return block if same else tuple(found)
+        return kept(block, found)
 
     def _may_run_before(self, load: affine.Load, condition: If) -> bool:
         """Whether a load gives the same before a condition, and fails in no iteration."""

@@ -5,9 +5,10 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.c.emit import emit_jit
+from affdsl.ir.dialects import vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import VectorType
+from affdsl.ir.types import IntegerType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.lowering.split_vectors import split_vectors
@@ -75,6 +76,52 @@ def test_vectorized_loops(name, lanes, width):
         run(function, n, *found, module=split, uninitialised="poison")
         for a, b in zip(wanted, found, strict=True):
             assert a.tobytes() == b.tobytes(), (n, a, b)
+
+
+@af.kernel
+def colours(photo: af.u8[N, 3], out: af.u8[N, 3], sums: af.i32[N]):
+    """What is loaded is shuffled, computed with as it is and with 16 and 32 bits, and stored."""
+    with af.for_(N) as i:
+        red, green, blue = (af.i32(photo[i, k]) for k in range(3))
+        out[i, 0] = af.u8((red * 77 + green * 150 + blue * 29) >> 8)
+        out[i, 1] = af.select(photo[i, 1] > photo[i, 0], photo[i, 1], photo[i, 2])
+        out[i, 2] = photo[i, 0]
+        sums[i] = red * green * blue
+
+
+@af.kernel
+def halves(x: af.i16[2 * N], y: af.i16[2 * N]):
+    with af.for_(N) as i:
+        y[2 * i] = af.i16((af.i32(x[2 * i]) * 1001 + af.i32(x[2 * i + 1]) * 70001) >> 9)
+        y[2 * i + 1] = x[2 * i]
+
+
+@pytest.mark.parametrize("lanes", [16, 24, 32, 64])
+@pytest.mark.parametrize("width", [256, 512])
+@pytest.mark.parametrize("kernel", [colours, halves], ids=lambda kernel: kernel.name)
+def test_what_is_shuffled_and_fits_into_a_register_stays_whole(kernel, width, lanes):
+    schedule = af.Schedule(kernel).vectorize("i", lanes)
+    module = schedule.kernel().module
+    split = split_vectors(module, width)
+    verify(split)
+    bits = 8 if kernel is colours else 16
+    shuffles = [op for op in walk(split) if isinstance(op, vector.Shuffle)]
+    has_whole = any(op.left.type == op.result.type == VectorType((lanes,), IntegerType(bits)) for op in shuffles)
+    assert lanes == 24 or has_whole == (width == 512 and lanes * bits <= width), (
+        "narrower registers permute each half by itself"
+    )
+    r = np.random.default_rng(lanes)
+    for n in (0, 1, lanes, 3 * lanes + 5):
+        if kernel is colours:
+            given = [r.integers(0, 256, (n, 3), "u1"), np.zeros((n, 3), "u1"), np.zeros(n, "i4")]
+        else:
+            given = [r.integers(-(1 << 15), 1 << 15, 2 * n, "i2"), np.zeros(2 * n, "i2")]
+        wanted, found, compiled = copied(given), copied(given), copied(given)
+        run(module.functions[-1], n, *wanted, module=module, uninitialised="poison")
+        run(split.functions[-1], n, *found, module=split, uninitialised="poison")
+        schedule.kernel()(*compiled)
+        for a, b, c in zip(wanted, found, compiled, strict=True):
+            assert a.tobytes() == b.tobytes() == c.tobytes(), n
 
 
 def test_compiled_kernels_have_no_vectors_wider_than_registers():

@@ -151,7 +151,8 @@ def test_results_are_the_same_by_the_interpreter_and_in_c():
     [
         (f"affine.for %i = 0 to 9 {{ affine.for %j = 0 to 9 {{ {STORE.format('%j')} }} }}", "A", (0, 1),
          "the loop j stands inside of i"),
-        (f"affine.for %i = 0 to 9 {{ {STORE.format('%i')} }}", "A", (0, 0), "a loop asks for what another one touches"),
+        (f"affine.for %i = 0 to 9 {{ {STORE.format('%i')} }}", "A", (0, 0),
+         "it touches that itself: ask for what it touches some iterations later, distance=8"),
         (f"{EMPTY} affine.for %j = 1 to 9 {{ {STORE.format('%j')} }}", "A", (0, 1),
          "the loops i and j start in different places"),
         (f"{EMPTY} affine.for %j = 0 to 9 {{ {STORE.format('%j')} }}", "B", (0, 1),
