@@ -36,12 +36,15 @@ import numpy as np
 
 import affdsl as af
 from affdsl.codegen.native import native_target
+from affdsl.codegen.roofline import roofline
 from affdsl.errors import AffdslError
-from affdsl.optimize.forecast import cycles_of, seconds_of
-from affdsl.optimize.machine import usual
+from affdsl.optimize.forecast import costs_of, cycles_of
+from affdsl.optimize.machine import measured, usual
 from affdsl.optimize.options import Options
 from affdsl.optimize.tuning import Search
 from affdsl.passes.analysis.iterations import UncountedError
+from affdsl.seeing.nests import nests_of
+from affdsl.seeing.profile import Call
 from benchmarks.ratchet.programs import SUITES, Raced, programs
 from benchmarks.ratchet.worker import BEHIND, PERMISSIONS, placed
 
@@ -116,7 +119,7 @@ def _of(
                 kernel = kernel.optimize(threads=1, **dict.fromkeys(allowed, True))
             for size in (size for size in program.arguments if size in SIZES):
                 arguments = program.arguments[size]()
-                expected = seconds_of(kernel, arguments, copied=True)
+                expected = _expected(kernel, arguments)
                 key = program.suite, size, row, program.name, compiler
                 if key not in known:
                     known[key] = Time(*key, _measured(kernel, arguments))
@@ -151,6 +154,14 @@ def _choices(suites: Sequence[str]) -> None:
                 flush=True,
             )
     print(f"{len(ranks)} kernels, in the middle {median(ranks):.3f}")
+
+
+def _expected(kernel: af.Kernel, arguments: Sequence[object]) -> float:
+    """How long a call ought to take on one thread, by the model. Raises UncountedError where data decides that."""
+    call = Call(kernel.program, kernel.check(), tuple(arguments), {})
+    nests, machine = nests_of(kernel.module, width=native_target().width), measured(native_target(), roofline(1))
+    found = costs_of(nests, call.known, call.shapes, machine, copied=True)
+    return sum(cost.cycles for _, cost in found) / machine.clock
 
 
 def _measured(kernel: af.Kernel, arguments: Sequence[object]) -> float:

@@ -21,7 +21,7 @@ from affdsl.passes.analysis.touched import joined, summary
 from affdsl.passes.analysis.work import flops, functions
 from affdsl.seeing.counting import Visitor, counted
 from affdsl.seeing.nests import Nest, Nests, nests_of
-from affdsl.seeing.profile import Call, computing_at_best
+from affdsl.seeing.profile import computing_at_best
 
 
 class Expected(FrozenValue):
@@ -137,7 +137,7 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
     whole, roof = summary(joined(found.footprints.values())), roofline(threads)
     computing, (moving, level) = computing_at_best(work, roof), roof.moving(whole.fetched, whole.stored)
     machine = measured(native_target(), roofline(1))
-    costs = _costs(nests, *_arguments(kernel.program, names), machine)
+    costs = costs_of(nests, *_arguments(kernel.program, names), machine)
     return Forecast(
         sizes=names,
         flops=flops(work),
@@ -148,19 +148,6 @@ def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
         nests=tuple(_expected(nest, cost, machine, roof) for nest, cost in costs),
         threads=threads,
     )
-
-
-def seconds_of(kernel: Kernel, arguments: Sequence[object], *, copied: bool = False) -> float:
-    """How long a call ought to take on one thread, whose arrays are `copied` before, so that other bytes come between:
-    those that are copied, of which half are taken to be in the way.
-
-    Raises UncountedError where data decides how often loops run.
-    """
-    call = Call(kernel.program, kernel.check(), tuple(arguments), {})
-    nests = nests_of(kernel.module, width=native_target().width)
-    machine = measured(native_target(), roofline(1))
-    found = _costs(nests, call.known, call.shapes, machine, copied=copied)
-    return sum(cost.cycles for _, cost in found) / machine.clock
 
 
 def _arguments(program: Program, names: Mapping[str, int]) -> tuple[dict[Value, int], dict[Value, Sequence[int]]]:
@@ -178,10 +165,10 @@ def cycles_of(kernel: Kernel, sizes: Mapping[str, object], machine: Machine) -> 
     """
     names = numbers_of(kernel.program, sizes, "explain")
     nests = nests_of(kernel.module, width=machine.target.width)
-    return sum(cost.cycles for _, cost in _costs(nests, *_arguments(kernel.program, names), machine))
+    return sum(cost.cycles for _, cost in costs_of(nests, *_arguments(kernel.program, names), machine))
 
 
-def _costs(
+def costs_of(
     nests: Nests,
     known: Mapping[Value, int],
     shapes: Mapping[Value, Sequence[int]],
@@ -189,7 +176,11 @@ def _costs(
     *,
     copied: bool = False,
 ) -> list[tuple[Nest, Cost]]:
-    """What the model says of the nests that run, as far as sizes decide it."""
+    """What the model says of the nests that run, as far as sizes decide it.
+
+    Where arrays are `copied` before each call, other bytes come between: of those that are copied half are taken to be
+    in the way. Raises UncountedError where data decides how often loops run.
+    """
     model = Model(nests.module, {**known, **lines_begin(nests.module)}, shapes, machine)
     costing = _Costing(model, nests, model.touched / 2 if copied else 0.0)
     costing.block(nests.module.functions[-1].body, one(), {v: v for v in shapes})

@@ -10,13 +10,14 @@ from typing import TypeAlias
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
-from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import MemRefType
 from affdsl.optimize.machine import LINE
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
 from affdsl.passes.analysis.touched import accesses_of
+from affdsl.passes.simplify.ranges import between, range_of
 
 Interval: TypeAlias = tuple[int, int]
 """The least number that something is, and the greatest."""
@@ -285,32 +286,10 @@ class Moving:
             ends = dict(at)
             for value in missing:
                 self._value(value, ends)
-        return self._interval(expr, ends)
-
-    def _interval(self, expr: Affine, at: Numbers) -> Interval:
-        """The same where the ends of all values in it are known."""
-        low = high = expr.constant
-        for atom, factor in expr.terms:
-            ends = [factor * end for end in self._atom(atom, at)]
-            low, high = low + min(ends), high + max(ends)
-        return low, high
-
-    def _atom(self, atom: Atom, at: Numbers) -> Interval:
-        match atom:
-            case Value():
-                return at[atom]
-            case FloorDiv(dividend, divisor):
-                (low, high), by = self._interval(dividend, at), self._interval(Affine.of(divisor), at)
-                if by[0] <= 0:
-                    raise UncountedError("it divides by a number that is not positive")
-                ends = [end // each for end in (low, high) for each in by]
-                return min(ends), max(ends)
-            case Product(factors):
-                found = (1, 1)
-                for factor in factors:
-                    ends = [a * b for a in found for b in self._interval(Affine.of(factor), at)]
-                    found = min(ends), max(ends)
-                return found
+        lies = range_of(expr, lambda v: between(*ends[v]))
+        if lies.low is None or lies.high is None:
+            raise UncountedError("it divides by a number that is not positive")
+        return lies.low, lies.high
 
     def _value(self, value: Value, ends: dict[Value, Interval]) -> Interval:
         """Where a value lies; added to the ends that are known are its own, and those of what it is computed from."""
