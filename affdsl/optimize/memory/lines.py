@@ -70,6 +70,21 @@ def chunks_from_a_line(s: Schedule, name: str, options: Options) -> None:
             s.align(array, name, lanes, least=LEAST)
 
 
+def rows_from_a_line(s: Schedule, name: str, options: Options) -> Schedule:
+    """The schedule with a long loop along rows that begins where a line of the array does that it stores.
+
+    That holds for all rows where these are a whole number of lines. It is as it was where nothing is stored so.
+    """
+    nest = nest_called(s, name)
+    stored = () if nest is None else [op.memref for op in nest.innermost.body if isinstance(op, affine.Store)]
+    names, made = {value: array for array, value in arrays_of(s.function).items()}, copy(s)
+    if options.target.width > PLACED and stored and stored[0] in names and _per_line(stored[0]):
+        with suppress(IllegalTransform, ScheduleError):
+            begin_on_lines(made, names[stored[0]], name, _per_line(stored[0]), options, least=LEAST)
+            return made
+    return s
+
+
 def begin_on_lines(
     s: Schedule,
     array: str,

@@ -1,8 +1,9 @@
-"""Loops whose iterations change all columns behind their own: several of them run on a strip while it is near."""
+"""Columns that change by all columns before them, one after the other: several run on a strip while it is near."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from functools import partial
 
@@ -21,6 +22,7 @@ from affdsl.optimize.nests import (
 )
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
+from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import outer_loops
@@ -40,6 +42,10 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
         for block: { for k in block: { P(k); for j > k in block: S(k, j) }
                      for strip of j behind block: for k in block: S(k, strip) }
 
+        for k: { for j < k: S(j, k); P(k) }   ->
+        for block: { for strip of k in block: for j before block: S(j, strip)
+                     for k in block: { for j < k in block: S(j, k); P(k) } }
+
     A strip of rows is copied, and stays in a cache for all iterations of a block. Of these, the last loop of one and
     the first of the next are made one. Small sizes run the loop around others on vectors. Raises UnfitError.
 
@@ -48,7 +54,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     Bischof and Van Loan, "The WY representation for products of Householder matrices", SISSC 1987; here no operation
     is done in another order than for its column.
     """
-    size, columns = options.choices.block_columns, _behind(s, root)
+    size, columns = options.choices.block_columns, _others(s, root)
     loop = require_loop(s, root)
     high = counts_inside(s, loop)[loop.iv].high
     if high is not None and high <= BLOCKS * size:
@@ -61,42 +67,49 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
         small = both.made[0].names[0]
     made, shared = _in_panels(both, root, columns, options)
     others: Notes = []
-    if small:
-        made, others = unless_small(outer_loops.take_all)(made, small, options)
+    with suppress(UnfitError):
+        if small:
+            made, others = unless_small(outer_loops.take_all)(made, small, options)
     if is_long(made, s, 2 * MOST_MORE):
         raise UnfitError(f"its code would be longer by more than {2 * MOST_MORE} operations")
-    said = of(s, root, f"in blocks of {size}, each of which goes through a strip of what is behind it at once{shared}")
+    said = of(s, root, f"in blocks of {size}, each of which goes through a strip of columns at once{shared}")
     return made, [*only_for(sizes, [said], ""), *for_smaller(others)]
 
 
 def _in_panels(s: Schedule, root: str, columns: str, options: Options) -> tuple[Schedule, str]:
     """The schedule with a loop in blocks, on strips of vectors, and what to say of threads. Raises UnfitError."""
     made, size = copy(s), options.choices.block_columns
+    is_behind = _begins_at(s, root, columns)
     with unfit_where_refused():
         made.strip_mine(root, size)
         (block,) = names_made(made)
-        end = symbols(block) + size
-        assert isinstance(end, Index)
-        made.split(columns, end)
-        behind = _inside(made, root)[-1]
+        at = symbols(block) + (size if is_behind else 0)
+        assert isinstance(at, Index)
+        made.split(columns, at)
+        rest = _inside(made, root)[-1] if is_behind else ""
         made.distribute(root)
-        terms = next((row.names[0] for row in made.loops() if behind in names_in(made, row.names[0])[1:2]), "")
-        if not terms or terms == root:
-            raise UnfitError("what is behind a block cannot wait for the end of it")
-        made.interchange(terms, behind)
-        rows, same = _kept(made, terms, behind)
-        where_legal(partial(_copied, made, loop=root), rows)
+        others = [name for name in _inside(made, block) if name != root]
+        if len(others) != 1 or _inside(made, others[0] if is_behind else root) != [rest or columns]:
+            raise UnfitError("the columns of a block cannot run apart from the others")
+        own, strip, terms = (root, rest, others[0]) if is_behind else (others[0], root, columns)
+        if is_behind:
+            made.interchange(terms, strip)
+        rows, same = _kept(made, terms, strip)
+        where_legal(partial(_copied, made, loop=own), rows)
         lanes = min(lanes_of(nest, options) for nest in nests_in(made, block))
-        on_vectors(made, columns, lanes, options.tail)
-        on_vectors(made, behind, lanes, options.tail)
-        made.unroll_jam(behind, min(options.choices.outer_vectors, max(1, LINES * 8 * LINE // options.target.width)))
+        for name in (columns, strip) if is_behind else (strip,):
+            on_vectors(made, name, lanes, options.tail)
+        at_once = min(options.choices.outer_vectors, LINES * 8 * LINE // options.target.width)
+        at_once = at_once if is_behind else min(at_once, size // lanes)
+        if at_once > 1:
+            made.unroll_jam(strip, at_once)
     _one_behind_another(made, terms, size // 2)
     for nest in nests_in(made, block):
         where_legal(made.scalar_replace, [nest.name(nest.innermost)])
     where_legal(partial(_copied, made, loop=terms), rows)
-    where_legal(partial(_copied, made, loop=behind), same)
-    if options.threads > 1:
-        where_legal(made.parallel, [behind])
+    where_legal(partial(_copied, made, loop=strip), same if is_behind else ())
+    if options.threads > 1 and is_behind:
+        where_legal(made.parallel, [strip])
     return made, "; threads share the strips" * any(row.is_parallel for row in made.loops())
 
 
@@ -104,30 +117,36 @@ def _copied(s: Schedule, array: str, *, loop: str) -> object:
     return s.copy(array, loop)
 
 
-def _behind(s: Schedule, root: str) -> str:
-    """The loop in another one, beside other things, that runs over what is behind its iteration, along rows.
+def _others(s: Schedule, root: str) -> str:
+    """The loop in another one, beside other things, over the columns behind its iteration, or before it.
 
-    Raises UnfitError where there is none, or it holds no loops.
+    Raises UnfitError where there is none, it holds no loops, or columns do not lie in rows.
     """
     loop = require_loop(s, root)
     inner = [op for op in loop.body if isinstance(op, affine.For)]
     around = [op for op in inner if any(isinstance(each, affine.For) for each in op.body)]
-    found = [op for op in around if loop.iv in {v for bound in op.lower for v in bound.values()}]
+    found = [op for op in around if is_tied(loop, op)]
     if len(found) != 1 or len(inner) < 2 or found[0].results:
-        raise UnfitError("it holds no loop over what is behind its iterations")
+        raise UnfitError("it holds no loop over the columns before or behind its iterations")
     columns = found[0]
     held = [nest for nest in nests_in(s, root) if columns in nest.loops[:-1]]
-    motions = {nest.stride(a, columns).motion for nest in held for a in nest.accesses if a.buffer.rank}
+    along = columns if held and _begins_at(s, root, held[0].name(columns)) else loop
+    motions = {nest.stride(a, along).motion for nest in held for a in nest.accesses if a.buffer.rank}
     if not held or not motions <= {"invariant", "contiguous"}:
-        raise UnfitError("what is behind its iterations does not lie in rows")
+        raise UnfitError("its columns do not lie in rows")
     return held[0].name(columns)
 
 
-def _kept(s: Schedule, terms: str, behind: str) -> tuple[list[str], list[str]]:
+def _begins_at(s: Schedule, root: str, columns: str) -> bool:
+    """Whether a loop begins at the iteration of the one around it; else it ends there."""
+    return any(require_loop(s, root).iv in bound.values() for bound in require_loop(s, columns).lower)
+
+
+def _kept(s: Schedule, terms: str, strip: str) -> tuple[list[str], list[str]]:
     """The arrays of several dimensions of which iterations of a block use the same elements, and those of strips."""
-    around, inner = require_loop(s, behind), require_loop(s, terms)
+    around, inner = require_loop(s, strip), require_loop(s, terms)
     moving = dict[str, set[affine.For]]()
-    for nest in nests_in(s, behind):
+    for nest in nests_in(s, strip):
         for access in nest.accesses:
             if access.buffer.kind == "argument" and access.buffer.rank > 1:
                 of = {loop for loop in (around, inner) if not nest.is_still(access, loop)}

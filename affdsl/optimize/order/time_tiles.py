@@ -12,6 +12,7 @@ from affdsl.ir.dialects import affine
 from affdsl.optimize.attempts import bring_innermost, names_made, wavefront
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.machine import LARGE, has_large_cache
+from affdsl.optimize.memory import lines
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, nests_in, perfect_band, require_loop
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
@@ -75,7 +76,8 @@ def take(s: Schedule, root: str, options: Options, tile: tuple[int, int] | None 
     if at_once > 1:
         with suppress(IllegalTransform, ScheduleError):
             tiled = copy(tiled).unroll_jam(inner[0], at_once)
-    return _rows_on_vectors(tiled, _outermost(tiled, root), options)
+    are_long = len(inner) == 1 and tile is None
+    return _rows_on_vectors(tiled, _outermost(tiled, root), options, are_long=are_long)
 
 
 def take_near(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
@@ -95,7 +97,7 @@ def take_near(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             made = take(s, root, replace(options, threads=1), (STEPS, ROWS))
             return made, f"its sweeps are one, {ROWS} rows in {STEPS} time steps at once"
     made, _ = _as_one(s, sweeps, 1)
-    return _rows_on_vectors(made, root, options), "its sweeps are one, row by row"
+    return _rows_on_vectors(made, root, options, are_long=False), "its sweeps are one, row by row"
 
 
 def small_enough(s: Schedule, root: str, target: Target) -> int | None:
@@ -134,10 +136,13 @@ def _as_one(s: Schedule, sweeps: list[affine.For], dimensions: int) -> tuple[Sch
     return made, first
 
 
-def _rows_on_vectors(s: Schedule, root: str, options: Options) -> Schedule:
-    """The schedule with vectors of the innermost loops inside of one. Raises UnfitError."""
+def _rows_on_vectors(s: Schedule, root: str, options: Options, *, are_long: bool) -> Schedule:
+    """The schedule with vectors of the innermost loops inside of one, from lines on if rows may be long.
+
+    Raises UnfitError.
+    """
     for name in [nest.name(nest.innermost) for nest in nests_in(s, root)]:
-        s = _on_vectors(s, name, options)
+        s = _on_vectors(lines.rows_from_a_line(s, name, options) if are_long else s, name, options)
     return s
 
 
