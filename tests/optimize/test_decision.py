@@ -64,7 +64,7 @@ def growth(factor=2.0, name="x"):
         @af.kernel
         def f({name}: af.f64[N], y: af.f64[N]):
             with af.for_(N) as i:
-                y[i] += af.exp({factor} * {name}[i])
+                y[i] += af.sqrt({factor} * {name}[i])
     """
     names = {"af": af, "N": N}
     exec(compile(textwrap.dedent(text), str(ROOT / "growth.py"), "exec"), names)

@@ -12,7 +12,7 @@ from affdsl.ir.traverse import rewrite, walk, way_to
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.flow import Flow
-from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, hull_of, spending
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, hull_of, merged, spending
 from affdsl.passes.analysis.relations import BUDGET, domain_of
 from affdsl.passes.transforms.loops.pieces import visible_before
 
@@ -83,7 +83,7 @@ def _seen(dependences: Dependences, stores: Sequence[Access], depth: int, every:
                 if to is None:
                     raise UnknownError("isl needs too long")
                 found = found.union(to.range().project_out(Dim.set, depth, len(write.ivs) - depth))
-    return found.coalesce()
+    return merged(found)
 
 
 def _instead(function: Func, old: Block, new: Block) -> Func:
