@@ -41,10 +41,7 @@ Others do so little in a tile that two threads would wait for each other longer 
 LATEST = 8
 """How many iterations one loop runs behind the one before it at most."""
 CLEARLY = 1.15
-"""So many times faster has an order to be by the model."""
-COPIES = 1.4
-"""So many times faster rows in lanes have to be than rows side by side: they go through copies, and the model knows too
-little of what these wait for."""
+"""So many times faster has an order to be by the model than the loops as written, and one with copies than another."""
 PLANES = 3
 """So many loops go over planes: of several of these at once, lines are near that each stores a part of, which the model
 does not know."""
@@ -93,7 +90,7 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         else:
             result = Candidate(root, made, s, (), usual(options.target))
             if 0 < result.share <= 1 / CLEARLY or (way is _side_by_side and len(perfect_band(loop)) >= PLANES):
-                found.append((result.ratio * (COPIES if way is _in_lanes else 1.0), made, said))
+                found.append((result.ratio * (CLEARLY if way is _in_lanes else 1.0), made, said))
             why = why or "that is not expected to be faster"
     if found:
         _, made, said = min(found, key=lambda each: each[0])

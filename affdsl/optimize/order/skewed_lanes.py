@@ -27,6 +27,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 ROWS = 32
 """How many rows run at once: so many vectors that none waits long for another, and little at both ends of rows."""
+COLUMNS = 64
+"""How many columns of each row are taken back at once."""
 LEAST = 4
 """Vectors of fewer lanes are not worth the copies."""
 LONG = 4 * ROWS
@@ -62,7 +64,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         s, strip = _whole_strips(s, steps, rows, tile, options.choices.jammed_steps)
         s, behind = _wavefront(s, rows, columns)
         for array in crossed:
-            _copied(s, array, steps or columns, behind, lanes, sum(tile) + 2)
+            _copied(s, array, steps or columns, behind, lanes)
         s.split(columns, low + (symbols(strip) + (ROWS - 1)) * behind)
         whole = s.made[0].names[0]
         s.split(whole, high + symbols(strip) * behind)
@@ -168,16 +170,24 @@ def _wavefront(s: Schedule, rows: str, columns: str) -> tuple[Schedule, int]:
     raise UnfitError(f"no skew makes it legal to run several iterations of {rows} at once")
 
 
-def _copied(s: Schedule, array: str, loop: str, behind: int, lanes: int, rows: int) -> None:
+def _copied(s: Schedule, array: str, loop: str, behind: int, lanes: int) -> None:
     """Let a loop work on a copy of rows of an array in the order of lanes; the schedule given is changed.
 
-    Raises as steps do.
+    Elements are brought in that order, too, and taken back row by row, some columns at once, which the nearest cache
+    has: both store what lies side by side. Raises as steps do.
     """
     before = {row.iv for row in s.loops()}
     s.copy(array, loop, layout=(1, 0))
     (fast,) = names_made(s)
+    names = [row.names[0] for row in s.loops()]
     made = [row.names[0] for row in s.loops() if row.iv not in before]
+    brings = [name for name in made if names.index(name) < names.index(loop)]
     s.skew_array(fast, 0, 1, behind)
     s.pad(fast, 1, 2 * lanes, lanes)  # so that columns beside each other do not fall onto the same lines of a cache
-    for pair in zip(made[::2], made[1::2], strict=True):
-        s.tile(pair, (rows, lanes), separate=True)
+    if brings:
+        rows, columns = brings
+        s.skew(rows, columns, behind).interchange(rows, columns)
+    if len(made) > len(brings):
+        rows, columns = made[len(brings) :]
+        s.strip_mine(columns, COLUMNS)
+        s.interchange(rows, names_made(s)[0])
