@@ -240,10 +240,10 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "elements that are kept": looking.take_kept,
     "what one strip has": looking.take_place,
     "a row and sums, in turns or apart": alternating_sums.take_or_apart,
+    "what is transposed, in blocks": transposes.take,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,
-    "a transposed copy in blocks": transposes.take,
     "iterations side by side, or statements apart": fronts.take,
 }
 """Those for a nest, where a loop has no better recipe."""

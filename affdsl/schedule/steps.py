@@ -20,6 +20,7 @@ from affdsl.passes.legality.proposals import Request, Step
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.settle import Fate, settled
 from affdsl.passes.transforms.share import shared
+from affdsl.passes.transforms.squares import squares_turned
 from affdsl.schedule.alone import alone, path_to, restored
 from affdsl.schedule.loops import counters
 
@@ -32,7 +33,7 @@ class After(FrozenValue):
     settles
         Whether it makes bounds, which may say more than their place needs.
     copies
-        Whether it makes copies of a body, which may compute the same.
+        Whether it makes copies of a body, which may compute the same, or load a square column by column.
     opens
         Whether it may be legal when loops carry no values, and is not where they do.
     advises
@@ -140,6 +141,7 @@ def _made(request: Request, called: str) -> tuple[Func, Mapping[Value, Fate]]:
     made = done(request, called)
     if after.copies:
         made = shared(made, request.function, request.module)
+        made = squares_turned(made, request.function, request.module)
     if not after.settles:
         return made, {}
     found = settled(made, request.function)

@@ -1,4 +1,4 @@
-"""Vectors of lanes of several others, by shuffles of two at a time."""
+"""Vectors of lanes of several others, and squares that are turned, by shuffles of two at a time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
+from affdsl.ir.traverse import like
 
 Lane = tuple[Value, int]
 """A vector, and the number of a lane."""
@@ -39,3 +40,28 @@ def shuffled(lanes: Sequence[Lane | None], hint: str = "") -> tuple[list[vector.
         made.append(vector.Shuffle(Value(first.type, hint), found, source, tuple(mask)))
         found, order = made[-1].result, list(range(width))
     return made, found
+
+
+def turned(rows: Sequence[Value], columns: Sequence[Value] = ()) -> tuple[list[vector.Shuffle], list[Value]]:
+    """Shuffles that make the columns of a square of rows, a power of two, and the columns: those given, or new ones.
+
+    Blocks off the diagonal change places, single lanes first.
+
+    >>> from affdsl.ir.types import FloatType, VectorType
+    >>> rows = [Value(VectorType((2,), FloatType("f32"))) for _ in range(2)]
+    >>> [op.mask for op in turned(rows)[0]]
+    [(0, 2), (1, 3)]
+    """
+    lanes, block = range(len(rows)), 1
+    ops: list[vector.Shuffle] = []
+    found = [*rows]
+    while block < len(rows):
+        is_last = 2 * block == len(rows)
+        made = [columns[k] if columns and is_last else like(rows[0]) for k in lanes]
+        for k in lanes:
+            one, other = (k, k + block) if not k & block else (k - block, k)
+            moved = k & block
+            order = [j - block + moved + len(rows) if j & block else j + moved for j in lanes]
+            ops.append(vector.Shuffle(made[k], found[one], found[other], tuple(order), location=rows[0].location))
+        found, block = made, 2 * block
+    return ops, found

@@ -14,11 +14,12 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import like, rewrite, substitute, with_fields
+from affdsl.ir.traverse import rewrite, substitute, with_fields
 from affdsl.ir.types import FloatType, IntegerType, MemRefType, VectorType
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.words import name
+from affdsl.passes.lowering.shuffles import turned
 from affdsl.passes.transforms.loops.nests import loop_of
 from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, written_out
 
@@ -276,7 +277,9 @@ class _Packing:
         else:
             columns = self.squares[pack]
             rows = [self._row(first, each) for each in self._places(columns[0])]
-            self.known |= dict(zip(columns, self._turned(rows), strict=True))
+            shuffles, turned_rows = turned(rows)
+            self.body += shuffles
+            self.known |= dict(zip(columns, turned_rows, strict=True))
 
     def _places(self, pack: Pack) -> list[tuple[Affine, ...]]:
         """The subscripts of loads."""
@@ -286,26 +289,6 @@ class _Packing:
         """A vector from a place on."""
         made = self._vector(like.result)
         self.body.append(affine.VectorLoad(made, like.memref, index, location=like.location))
-        return made
-
-    def _turned(self, rows: list[Value]) -> list[Value]:
-        """The columns of a square of rows: blocks off the diagonal change places, then those in each block."""
-        block = 1
-        while block < self.lanes:
-            made = [*rows]
-            for k in range(self.lanes):
-                if not k & block:
-                    low, high = rows[k], rows[k + block]
-                    lanes = range(self.lanes)
-                    made[k] = self._shuffled(low, high, [j if not j & block else self.lanes + j - block for j in lanes])
-                    order = [j + block if not j & block else self.lanes + j for j in lanes]
-                    made[k + block] = self._shuffled(low, high, order)
-            rows, block = made, 2 * block
-        return rows
-
-    def _shuffled(self, left: Value, right: Value, order: Sequence[int]) -> Value:
-        made = like(left)
-        self.body.append(vector.Shuffle(made, left, right, tuple(order), location=left.location))
         return made
 
     def _outside(self, pack: Pack) -> Value:

@@ -29,3 +29,37 @@ def test_blocks_are_lines_of_both_arrays(type, dtype, size):
         b = np.zeros((n, m), a.dtype)
         found(a, b)
         np.testing.assert_array_equal(b, a.T)
+
+
+def test_squares_of_a_block_are_turned_in_registers():
+    """Each row of a block is loaded once, also where an array is read in both ways; complex numbers have no lanes."""
+
+    @af.kernel
+    def symmetric(a: af.f64[N, N], b: af.f64[N, N]):
+        with af.for_(N) as i, af.for_(N) as j:
+            b[i, j] = 0.5 * (a[i, j] + a[j, i])
+
+    @af.kernel
+    def added(a: af.f32[M, N], b: af.f32[N, M]):
+        with af.for_(M) as i, af.for_(N) as j:
+            a[i, j] += b[j, i]
+
+    for kernel in (symmetric, added, copied(af.i16), copied(af.u8), copied(af.f32)):
+        assert ", and turned in registers" in kernel.optimize(threads=1, target="avx512").explain(), kernel.name
+    assert "turned" not in copied(af.c128).optimize(threads=1, target="avx2").explain()
+    for target in ("avx2", "native"):
+        for n in (0, 1, 8, 25):
+            a = np.random.default_rng(n).normal(size=(n, n))
+            b = np.zeros((n, n))
+            made = symmetric.optimize(threads=1, target=target)
+            made.interpret(a, b) if target != "native" else made(a, b)
+            np.testing.assert_array_equal(b, 0.5 * (a + a.T))
+
+
+def test_an_array_that_is_turned_in_place_stays_as_it_is():
+    @af.kernel
+    def swapped(a: af.f64[N, N]):
+        with af.for_(N) as i, af.for_(N) as j:
+            a[i, j] = a[j, i] + 1.0
+
+    assert "turned" not in swapped.optimize(threads=1, target="avx512").explain()

@@ -71,9 +71,6 @@ BY_NUMBER = 5.0
 """Operations of a quotient of integers by a number: it is a product."""
 FUNCTIONS = {"exp": 12.0, "exp2": 12.0, "log": 12.0, "log2": 12.0, "sin": 16.0, "cos": 16.0, "powf": 40.0}
 """Cycles of a function for a number, or a lane of 64 bits; a quarter of that for one of 32 bits."""
-HANDED_OVER = 2.5
-"""Cycles more for a lane of 64 bits: each one is taken out of a register, which no function keeps, and put into another
-(measured on a successor of Golden Cove: sines took 1.17 times as long)."""
 PRODUCTS = {64: 4.0, 32: 2.0}
 """Operations of a product of integers in vectors, by their bits."""
 EXTREME = 4.0
@@ -199,7 +196,7 @@ def _arithmetic(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units:
         case math.Unary() | math.Binary() if op.kind not in _SIMPLE:
             is_vector, type = isinstance(op.result.type, VectorType), op.result.type
             lanes_of_64 = lanes_of(type) * (bits_of(type) / 64) ** 2 if is_vector else 1.0
-            handed_over = HANDED_OVER if is_vector and bits_of(type) == 64 else 0.0
+            handed_over = machine.handed_over if is_vector and bits_of(type) == 64 else 0.0
             return Units(busy=(FUNCTIONS.get(op.kind, machine.function) + handed_over) * lanes_of_64)
         case complex_.Binary():
             return Units(floats=COMPLEX.get(op.kind, COMPLEX_FUNCTION), moves=1.0)
