@@ -42,6 +42,8 @@ LATEST = 8
 """How many iterations one loop runs behind the one before it at most."""
 CLEARLY = 1.15
 """So many times faster has an order to be by the model than the loops as written, and one with copies than another."""
+MOST_APART = 16
+"""So many loops a loop is taken apart into at most: each looks at all that the function accesses."""
 PLANES = 3
 """So many loops go over planes: of several of these at once, lines are near that each stores a part of, which the model
 does not know."""
@@ -262,9 +264,12 @@ def apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if len(s.steps) == before:
         raise UnfitError
     said: list[str] = []
-    for name in [nest.name(nest.innermost) for nest in nests(s)]:
+    parts = [name for nest in nests(s) if (name := nest.name(nest.innermost)) not in others]
+    if len(parts) > MOST_APART:
+        raise UnfitError(f"apart its statements are {len(parts)} loops")
+    for name in parts:
         found = nest_called(s, name)
-        if found is None or found.has_vectors or name in others:
+        if found is None or found.has_vectors:
             continue
         for recipe in (inner_loops.take, take):
             with suppress(UnfitError):
