@@ -17,18 +17,17 @@ from affdsl.passes.analysis.relations import BUDGET, domain_of
 from affdsl.passes.transforms.loops.pieces import visible_before
 
 
-def outermost(function: Func, loop: affine.For, allocation: Block) -> Value:
-    """The counter of the outermost loop around one, or of that one, before which something can be allocated for all.
+def outermost(function: Func, loop: Op, needed: set[Value]) -> Op:
+    """The outermost loop around one, or that one, before which what needs these values can be allocated for all.
 
     No parallel loop and no condition stands in between.
     """
     outer = loop
-    needed = {v for op in allocation for v in op.reads()} - {v for op in allocation for v in op.defines()}
     for op in reversed(way_to(function, loop)):
         if not isinstance(op, affine.For) or not needed <= visible_before(function, op):
             break
         outer = op
-    return outer.iv
+    return outer
 
 
 def only_where_seen(function: Func, back: Block, module: Module | None = None) -> Func:
