@@ -55,7 +55,8 @@ def only_where_seen(function: Func, back: Block, module: Module | None = None) -
             seen = _seen(dependences, stores, len(around.ivs), every)
             if seen.is_empty():
                 return _instead(function, back, ())
-            usable = [*function.args, *(v for op in function.body for v in op.defines())]
+            visible = visible_before(function, back[0])
+            usable = [*function.args, *(v for op in function.body for v in op.defines() if v in visible)]
             known = hull_of(seen.gist(every), around.ivs, usable)
             conditions = [each for each in known if not {*around.ivs}.isdisjoint(each.expr.values())]
     except UnknownError:
