@@ -58,7 +58,10 @@ def only_where_seen(function: Func, back: Block, module: Module | None = None) -
             visible = visible_before(function, back[0])
             usable = [*function.args, *(v for op in function.body for v in op.defines() if v in visible)]
             known = hull_of(seen.gist(every), around.ivs, usable)
-            conditions = [each for each in known if not {*around.ivs}.isdisjoint(each.expr.values())]
+            loops = zip(around.ivs, around.loops, strict=True)
+            counters = {iv for iv, loop in loops if isinstance(loop, affine.For | affine.Parallel)}
+            asked = [(each, {*each.expr.values()} & {*around.ivs}) for each in known]
+            conditions = [each for each, of in asked if of and of <= counters]
     except UnknownError:
         return function
     if not conditions:
