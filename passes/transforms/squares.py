@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op, roles
-from affdsl.ir.dialects import affine, vector
+from affdsl.ir.dialects import affine, memref, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
@@ -19,6 +19,8 @@ from affdsl.passes.lowering.shuffles import turned
 
 MOST = 16
 """How many rows are turned at most: all of them are in registers at once."""
+DMAS = (affine.DmaStart, affine.DmaWait, memref.DmaStart, memref.DmaWait)
+"""What begins and ends to write, in the background."""
 
 
 def squares_turned(function: Func, before: Func, module: Module | None = None) -> Func:
@@ -97,9 +99,11 @@ def _squares(block: Block) -> Iterator[_Square]:
             continue
         lanes = [loads[v] for v in op.elements]
         count, type, last = len(lanes), lanes[0].memref.type, lanes[0].index[-1:]
+        made = op.result.type
         if not 2 <= count <= MOST or count & (count - 1) or not last or len({each.memref for each in lanes}) > 1:
             continue
-        if op.result.type == VectorType((count,), I1) or not isinstance(type, MemRefType) or not has_rows(type):
+        is_row = isinstance(made, VectorType) and made.rank == 1 and made.element != I1
+        if not is_row or not isinstance(type, MemRefType) or not has_rows(type):
             continue
         start = last[0].constant
         rows = tuple([(*each.index[:-1], each.index[-1] - start) for each in lanes])
@@ -125,14 +129,16 @@ def _waits(square: _Square, block: Block, storage: Callable[[], Storage]) -> boo
     """Whether what stands between the first and the last load may write to the array, or computes a subscript."""
     loads = {load for column in square.loads for load in column}
     at = [k for k, op in enumerate(block) if op in loads]
-    memref = square.loads[0][0].memref
+    array = square.loads[0][0].memref
     places = {v for load in square.loads[0] for e in load.index for v in e.values()}
     for op in block[at[0] : at[-1] + 1]:
         if not places.isdisjoint(op.defines()):
             return True
         for inner in walk(op):
             done = effects(inner)
-            if may_do_anything(inner) or any(storage().may_share(v, memref) for v in (*done.writes, *done.frees)):
+            if may_do_anything(inner) or isinstance(inner, DMAS):
+                return True
+            if any(storage().may_share(v, array) for v in (*done.writes, *done.frees)):
                 return True
     return False
 

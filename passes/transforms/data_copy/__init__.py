@@ -13,7 +13,7 @@ from affdsl.ir.traverse import map_blocks, rewrite
 from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.legality.words import name as called
 from affdsl.passes.transforms.data_copy.plan import CopyPlan, planned
-from affdsl.passes.transforms.data_copy.private import only_where_seen, outermost
+from affdsl.passes.transforms.data_copy.private import only_where_seen
 from affdsl.passes.transforms.data_copy.request import CopyOptions
 from affdsl.passes.transforms.loops.nests import loop_of
 
@@ -123,16 +123,16 @@ def data_copy(
       return
     }
     """
-    options = CopyOptions(space, tuple(layout), dict(panels or {}), dma, tag_space, name)
+    options = CopyOptions(space, tuple(layout), dict(panels or {}), dma, tag_space, name, private)
     what = f"copy {called(buffer)} for loop {called(iv)}"
     loop = loop_of(function, iv, what)
     plan = planned(Accesses(function, module), (loop,), loop, buffer, options, what)
-    once = outermost(function, loop, plan.allocation) if private else iv
-    first, last = ((), ()) if once is iv else (plan.allocation, plan.end)
-    if once is not iv:
+    once = plan.once
+    first, last = ((), ()) if once is loop else (plan.allocation, plan.end)
+    if once is not loop:
         plan = replace(plan, allocation=(), end=())
     made = with_copies(function, [[Placed(loop, loop, plan)]])
-    made = rewrite(made, lambda op: (*first, op, *last) if first and once in op.binds() else None)
+    made = rewrite(made, lambda op: (*first, op, *last) if first and {*op.binds()} >= {*once.binds()} else None)
     return only_where_seen(made, plan.copy_out, module) if private and not dma else made
 
 

@@ -18,6 +18,7 @@ from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
 from affdsl.passes.transforms.data_copy.nests import BoxTransfer, Copied, arranged_sizes, chunks
+from affdsl.passes.transforms.data_copy.private import outermost
 from affdsl.passes.transforms.data_copy.request import CopyOptions, CopyRequest
 
 
@@ -36,6 +37,8 @@ class CopyPlan(Frozen):
         The accesses that become accesses to the fast buffer.
     elements
         How many elements the fast buffer has; None if that is known only at run time.
+    once
+        Before which operation `allocation` can stand: a loop around the copies where these are private.
     """
 
     allocation: Block
@@ -45,6 +48,7 @@ class CopyPlan(Frozen):
     end: Block
     redirected: Mapping[Op, Op]
     elements: int | None
+    once: Op
 
 
 def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, options: CopyOptions, what: str) -> CopyPlan:
@@ -82,6 +86,7 @@ class _Operations:
         at, old = self.before.location, self.value.type
         assert isinstance(old, MemRefType)
         sizes = arranged_sizes(found.extents, self.request.layout, self.options.panels)
+        self.once = self._once(sizes)
         shape = tuple(size.constant if size.is_constant else None for size in sizes)
         hint = self.options.name or (f"{self.value.hint}_fast" if self.value.hint else "")
         fast = Value(MemRefType(shape, old.element, None, self.options.space), hint, self.value.location)
@@ -116,13 +121,22 @@ class _Operations:
             (*dims, *_with_sizes(allocation, new)), _with_sizes(copy_in, new), tags, _with_sizes(copy_out, new), end,
             {old_op: substitute(op, new) for old_op, op in redirected.items()},
             prod(n for n in shape if n is not None) if None not in shape else None,
+            self.once,
         )  # fmt: skip
+
+    def _once(self, sizes: Sequence[Affine]) -> Op:
+        """Before which operation a buffer of some sizes can be allocated."""
+        if not self.options.private:
+            return self.before
+        arrays = {symbol: array for (array, _), symbol in self.place.accesses.scope.sizes.items()}
+        needed = {arrays.get(v, v) for size in sizes for v in size.values()}
+        return outermost(self.place.accesses.function, self.before, needed)
 
     def _operand(self, size: Affine, computed: list[Op]) -> Value:
         """A size as a value: what computes it is added."""
-        sizes = set(self.place.accesses.scope.sizes.values())
+        sizes, domain = set(self.place.accesses.scope.sizes.values()), self.place.accesses.domains[self.once]
         known = tuple(Constraint(Affine.of(v)) for v in size.values() if v in sizes)
-        negative = map_from(self.place.domain.where(((*known, Constraint(-1 - size)),)).relation(()))
+        negative = map_from(domain.where(((*known, Constraint(-1 - size)),)).relation(()))
         value = Value(INDEX, "size")
         if not negative.is_empty():
             computed.append(affine.Max(value, (Affine(), size), location=self.before.location))

@@ -17,18 +17,17 @@ from affdsl.passes.analysis.relations import BUDGET, domain_of
 from affdsl.passes.transforms.loops.pieces import visible_before
 
 
-def outermost(function: Func, loop: affine.For, allocation: Block) -> Value:
-    """The counter of the outermost loop around one, or of that one, before which something can be allocated for all.
+def outermost(function: Func, loop: Op, needed: set[Value]) -> Op:
+    """The outermost loop around one, or that one, before which what needs these values can be allocated for all.
 
     No parallel loop and no condition stands in between.
     """
     outer = loop
-    needed = {v for op in allocation for v in op.reads()} - {v for op in allocation for v in op.defines()}
     for op in reversed(way_to(function, loop)):
         if not isinstance(op, affine.For) or not needed <= visible_before(function, op):
             break
         outer = op
-    return outer.iv
+    return outer
 
 
 def only_where_seen(function: Func, back: Block, module: Module | None = None) -> Func:
@@ -56,9 +55,13 @@ def only_where_seen(function: Func, back: Block, module: Module | None = None) -
             seen = _seen(dependences, stores, len(around.ivs), every)
             if seen.is_empty():
                 return _instead(function, back, ())
-            usable = [*function.args, *(v for op in function.body for v in op.defines())]
+            visible = visible_before(function, back[0])
+            usable = [*function.args, *(v for op in function.body for v in op.defines() if v in visible)]
             known = hull_of(seen.gist(every), around.ivs, usable)
-            conditions = [each for each in known if not {*around.ivs}.isdisjoint(each.expr.values())]
+            loops = zip(around.ivs, around.loops, strict=True)
+            counters = {iv for iv, loop in loops if isinstance(loop, affine.For | affine.Parallel)}
+            asked = [(each, {*each.expr.values()} & {*around.ivs}) for each in known]
+            conditions = [each for each, of in asked if of and of <= counters]
     except UnknownError:
         return function
     if not conditions:

@@ -31,6 +31,7 @@ class CopyOptions(FrozenValue):
     dma: bool = False
     tag_space: int = 0
     name: str = ""
+    private: bool = False
     only_static: bool = False
     """Whether sizes that are known only at run time are refused."""
 

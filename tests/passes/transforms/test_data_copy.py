@@ -651,3 +651,25 @@ def test_a_number_that_is_perhaps_not_written_is_not_copied_back(around):
     made = data_copy(function, function.args[0], function.body[0].iv)
     for n in (-1, 0, 1, 2, 3):
         assert alike([np.array(7, np.float32), n, np.float32(2)], function, made)
+
+
+def test_what_is_taken_back_of_a_private_copy_depends_on_affine_loops_alone() -> None:
+    """The counter of scf.for is nothing that affine.if may ask."""
+    function = parse("""
+    func.func @f(%p: memref<8xf32>, %x: memref<8xf32>, %n: index) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      affine.for %t = 0 to 5 {
+        scf.for %u = %c0 to %n step %c1 {
+          affine.for %j = 0 to 8 {
+            %v = affine.load %x[%j] : memref<8xf32>
+            affine.store %v, %p[%j] : memref<8xf32>
+          }
+        }
+      }
+      return
+    }""").functions[0]
+    (inner,) = (op for op in walk(function) if isinstance(op, affine.For) and op.iv.hint == "j")
+    made = data_copy(function, function.args[0], inner.iv, private=True)
+    verify(made)
+    assert "affine_set<(d0) : (d0 - 4 == 0)>(%t)" in str(made)

@@ -1,88 +1,47 @@
-"""Squares whose columns are lanes are loaded by rows, unless something may be stored in between: what they do stays."""
+"""Squares whose columns are loaded are loaded as rows only where that loads the same."""
 
-import numpy as np
 import pytest
 
-import affdsl as af
-from affdsl.ir.dialects import vector
-from affdsl.ir.traverse import walk
+from affdsl.ir.dialects.func import Func
+from affdsl.mlir.readers import parse
+from affdsl.passes.transforms.squares import squares_turned
 
-N = af.symbols("N")
-
-
-def loaded_by_lanes(kernel):
-    """How many vectors are put together of numbers, and how many shuffles there are."""
-    ops = [*walk(kernel.func)]
-    return [sum(isinstance(op, kind) for op in ops) for kind in (vector.FromElements, vector.Shuffle)]
+LOADS = [f"%v{j}{i} = affine.load %A[{i}, %n + {j}] : memref<4x?xf32>" for j in range(2) for i in range(2)]
+VECTORS = [f"%p{j} = vector.from_elements %v{j}0, %v{j}1 : vector<2xf32>" for j in range(2)]
+START = "affine.dma_start %B[0, 0], %A[0, 1], %t[0], %c2 : memref<4x?xf32>, memref<4x?xf32>, memref<1xi32>"
+WAIT = "affine.dma_wait %t[0], %c2 : memref<1xi32>"
+STORE = "affine.store %x, %A[1, %n + 1] : memref<4x?xf32>"
 
 
-@af.kernel
-def copied(a: af.f32[32, 36], b: af.f32[36, 32]):
-    with af.for_(36) as j, af.for_(32) as i:
-        b[j, i] = a[i, j]
+def function(*ops: str) -> Func:
+    """A function with some operations, which stores the vectors that they make."""
+    head = "%A: memref<4x?xf32>, %B: memref<4x?xf32>, %t: memref<1xi32>, %n: index, %x: f32, %ok: i1"
+    stores = [f"affine.vector_store %p{j}, %B[{j}, 0] : memref<4x?xf32>, vector<2xf32>" for j in range(2)]
+    body = "\n".join(["%c2 = arith.constant 2 : index", *ops, *stores, "return"])
+    return parse(f"func.func @f({head}) {{\n{body}\n}}").functions[0]
 
 
-@af.kernel
-def shifted(a: af.f32[32, 36], b: af.f32[36, 32]):
-    with af.for_(35) as j, af.for_(32) as i:
-        b[j, i] = a[i, j + 1] - 0.5 * a[i, j]
+def turned(of: Func) -> Func:
+    return squares_turned(of, Func("before", (), ()))
 
 
-@af.kernel
-def stored_behind(a: af.f32[32, 80]):
-    with af.for_(36) as j, af.for_(32) as i:
-        a[j // 4, i + 40] = a[i, j] + 1.0
+def test_a_square_is_loaded_as_rows() -> None:
+    made = str(turned(function(*LOADS[:2], STORE.replace("%A", "%B"), *LOADS[2:], START, *VECTORS, WAIT)))
+    assert made.count("affine.vector_load") == made.count("vector.shuffle") == 2
+    assert "affine.load" not in made
 
 
-@af.kernel
-def stored_where_data_says(a: af.f32[32, 36], b: af.f32[36, 32], at: af.index[32]):
-    with af.for_(36) as j:
-        with af.for_(32) as i:
-            b[j, i] = a[i, j]
-        a[at[3], at[j % 32]] = 7.0
+@pytest.mark.parametrize("between", [STORE, START, WAIT, 'cf.assert %ok, "no column behind"'])
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_nothing_is_loaded_before_what_may_write_it_or_end(between: str, at: int) -> None:
+    of = function(*LOADS[:at], between, *LOADS[at:], *VECTORS)
+    assert turned(of) is of
 
 
-@pytest.mark.parametrize(("lanes", "factor"), [(2, 3), (4, 4), (4, 8), (8, 6)])
-@pytest.mark.parametrize("kernel", [copied, shifted, stored_behind, stored_where_data_says], ids=lambda k: k.name)
-def test_what_is_turned_does_the_same(kernel, lanes, factor):
-    s = af.Schedule(kernel)
-    s.vectorize("i", lanes)
-    if kernel is stored_where_data_says:
-        s.unroll("i")
-        s.unroll("j", factor)
-    else:
-        s.unroll_jam("j", factor)
-    made = s.kernel()
-    is_square = factor >= lanes and kernel in (copied, shifted)
-    assert (loaded_by_lanes(made)[1] > 0) == is_square
-    random = np.random.default_rng(0)
-    sizes = [[e.constant for e in p.type.shape] for p in kernel.program.parameters]
-    given = [random.normal(size=size).astype("f4") for size in sizes]
-    if kernel is stored_where_data_says:
-        given[2] = random.integers(0, 32, 32)
-    wanted, found = [np.copy(x) for x in given], [np.copy(x) for x in given]
-    kernel.interpret(*wanted)
-    made(*found)
-    for a, b in zip(wanted, found, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_columns_that_are_not_enough_stay_lanes():
-    s = af.Schedule(copied)
-    s.vectorize("i", 8).unroll_jam("j", 12)
-    by_lanes, shuffles = loaded_by_lanes(s.kernel())
-    assert (by_lanes, shuffles) == (4, 8 * 3)
-
-
-def test_a_row_is_no_square():
-    @af.kernel
-    def rows(a: af.f32[64], b: af.f32[8, 32]):
-        with af.for_(8) as j, af.for_(32) as i:
-            b[j, i] = a[2 * i]
-
-    s = af.Schedule(rows)
-    s.vectorize("i", 4).unroll("j", 4)
-    kernel = s.kernel()
-    a, b = np.arange(64, dtype="f4"), np.zeros((8, 32), "f4")
-    kernel(a, b)
-    np.testing.assert_array_equal(b, [a[::2]] * 8)
+def test_vectors_of_two_dimensions_stay() -> None:
+    loads = [f"%v{j}{i} = affine.load %A[{i}, %n + {j}] : memref<4x?xf32>" for j in range(4) for i in range(4)]
+    lanes = [", ".join(f"%v{j}{i}" for i in range(4)) for j in range(4)]
+    vectors = [f"%w{j} = vector.from_elements {each} : vector<2x2xf32>" for j, each in enumerate(lanes)]
+    parts = [f"%p{j} = vector.extract %w{j}[0] : vector<2xf32> from vector<2x2xf32>" for j in range(4)]
+    of = function(*loads, *vectors, *parts)
+    assert turned(of) is of
