@@ -18,7 +18,7 @@ from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.machine import LINE, usual
 from affdsl.optimize.model.chains import cycles_waiting, latency
-from affdsl.optimize.model.units import Units, units_of
+from affdsl.optimize.model.units import Units, has_products, units_of
 from affdsl.optimize.nests import Nest, bits_in_register, lanes_for, nests
 from affdsl.optimize.notes import Source
 from affdsl.optimize.options import Options
@@ -146,6 +146,8 @@ class _Slow:
         match cause.kind:
             case "sum":
                 return self._of_sum(cause) if is_left and not self.options.reassociate else None
+            case "division" if self._has_products(cause.ops[-1]):
+                return None
             case "division":
                 same = [op for each in all if each.kind == "division" for op in each.ops]
                 products = [
@@ -163,6 +165,11 @@ class _Slow:
             case "columns":
                 return 0.0 if is_left else None
         return 0.0 if is_left and self._may_be_apart(cause) else None
+
+    def _has_products(self, op: Op) -> bool:
+        """Whether a quotient is in lanes, and made of products as it is."""
+        lanes = lanes_for((v.type for v in op.defines()), self.options)
+        return self.done.is_on_vectors(op) and has_products(op, self.machine, self.makers.get, lanes)
 
     def _of_sum(self, sum: Cause) -> float | None:
         """What lanes gain, where what waits is one addition, and lanes are not put together one by one."""

@@ -129,6 +129,10 @@ def _defined(bits: int) -> Iterator[str]:
         yield f"#define {mm}_mov{end}_mask(mask) (({_mask(lanes)}){found})"
         if element in ("i32", "i64"):
             operands = f"({vector})(high), ({vector})(low), first, ({vector})(low), ({_mask(lanes)})-1"
+            for test, first, mask in (("testn", "", f"({_mask(lanes)})-1"), ("mask_test", "mask, ", "mask")):
+                name = f"__builtin_ia32_p{test.removeprefix('mask_')}m{_LETTERS[element]}{bits}"
+                found = f"({_mask(lanes)}){name}(({vector})(a), ({vector})(b), {mask})"
+                yield f"#define {mm}_{test}_{end}_mask({first}a, b) ({found})"
             yield (
                 f"#define {mm}_alignr_{end}(high, low, first) "
                 f"(({kind})__builtin_ia32_align{_LETTERS[element]}{bits}_mask({operands}))"

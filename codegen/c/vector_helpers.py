@@ -23,7 +23,7 @@ from affdsl.codegen.targets.rvv import RVV
 from affdsl.codegen.targets.simd128 import SIMD128
 from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.sve import SVE
-from affdsl.codegen.targets.target import Row
+from affdsl.codegen.targets.target import Row, Target
 from affdsl.errors import InternalError
 from affdsl.passes.lowering.in_doubles import KINDS
 
@@ -135,6 +135,9 @@ IN_DOUBLES = {kind: ("V", "const V *a", one_by_one(kind)) for kind in KINDS}
 """Functions of floats that are computed in doubles, and rounded once."""
 _NEAR = {f"near_{kind}": ("V", "const V *x", body) for kind, body in NEAR.items()}
 
+_DIVIDED = "(void)first;\n(void)second;\nreturn *a / by;"
+"""first + second is 1 / by, see `affdsl.codegen.c.quotients`."""
+
 _ROUNDED = """\
 const V most = (V)((M)*a & MOST), near = most + WHOLE - WHOLE;
 const M parts = most < WHOLE;
@@ -181,6 +184,7 @@ _PORTABLE = (
         "shl": ("V", "const V *a, const V *n", _SHIFTED.format("<<")),
         "shru": ("V", "const V *a, const V *n", _SHIFTED.format(">>")),
         "shr": ("V", "const V *a, const V *n", _SHIFTED_SIGN),
+        "divided": ("V", "const V *a, T by, T first, T second", _DIVIDED),
         "divfloor": ("V", "const V *a, const V *b", "const V q = *a / *b;\nreturn q + (V)(*a - q * *b < 0);"),
         "abs": ("V", "const V *a", "const V sign = *a >> LAST;\nreturn (V)(((U)*a ^ (U)sign) - (U)sign);"),
         "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
@@ -241,9 +245,10 @@ def is_of_vectors(name: str) -> bool:
     return match is not None and (match[1] is None or match[1] in (*_PORTABLE, *MACROS, *_SHUFFLES))
 
 
-def has_row(stem: str, element: str, lanes: int) -> bool:
-    """Whether some instruction set has more than the portable form of a helper."""
-    return any((stem, element, lanes) in target.rows for target in TARGETS)
+def has_row(stem: str, element: str, lanes: int, on: Target | None = None) -> bool:
+    """Whether an instruction set has more than the portable form of a helper: any, or one that is part of a target."""
+    having = (each for each in TARGETS if on is None or {*each.macros} <= {*on.macros})
+    return any((stem, element, lanes) in target.rows for target in having)
 
 
 def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:

@@ -9,7 +9,14 @@ from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choos
 from affdsl.codegen.c.masks import NARROWEST, is_mask
 from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.quirks import is_written
-from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
+from affdsl.codegen.c.quotients import is_product, reciprocal_parts
+from affdsl.codegen.c.tables import (
+    FLOAT_COMPARISON,
+    INTEGER_COMPARISON,
+    NEGATED_COMPARISON,
+    UNSIGNED_COMPARISON,
+    literal,
+)
 from affdsl.codegen.c.types import LANES, suffix, value_type, width
 from affdsl.codegen.c.vector_helpers import EXTREMES, IN_DOUBLES, NARROW, has_row, is_halved, types_between
 from affdsl.frozen import FrozenValue
@@ -204,6 +211,8 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
             return cast(type_name(c, op.result), infix("<<", cast(unsigned, whole(c, value)), number(times)))
         left, right = (cast(unsigned, whole(c, v)) for v in (op.left, op.right))
         return cast(type_name(c, op.result), infix(OPERATORS[kind], left, right))
+    if kind == "divf" and (quotient := _by_number(c, op)) is not None:
+        return quotient
     if kind in OPERATORS:
         either = _scalar_or_whole if isinstance(element, FloatType) else whole
         return infix(OPERATORS[kind], either(c, op.left), either(c, op.right))
@@ -219,6 +228,15 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
         integers(c, f"u{width(element)}", lanes)
         return _helped(c, _EXTREMES[kind], op.result, op.left, op.right)
     return None
+
+
+def _by_number(c: Context, op: arith.Binary) -> Code | None:
+    """A vector divided by a known number of which products give the same; None elsewhere."""
+    kind, lanes, divisor = lane_kind(c, op.result), prod(_vector(op.result).shape), _known_float(c, op.right)
+    if divisor is None or not is_product(divisor, kind, lanes):
+        return None
+    parts = reciprocal_parts(divisor, kind) or ()
+    return _helped(c, "divided", op.result, op.left, *(literal(each, kind) for each in (divisor, *parts)))
 
 
 def _beside_number(c: Context, op: arith.Binary) -> Code | None:

@@ -9,6 +9,7 @@ from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
     any_lane,
     counting,
+    dividing,
     dots,
     extremes,
     float_extremes,
@@ -54,7 +55,7 @@ AVX2 = Target(
     rows={
         **dict(_rows()),
         **of_widths((128, 256), extremes, any_lane, counting, float_extremes, integer_extremes, shifting, truncating),
-        **of_widths((256,), loaded, streamed, dots, magnitudes, widening, in_doubles),
+        **of_widths((256,), dividing, loaded, streamed, dots, magnitudes, widening, in_doubles),
     },
     flags=("-mavx2", "-mfma"),
     machine="__x86_64__",

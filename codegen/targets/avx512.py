@@ -9,6 +9,7 @@ from functools import partial
 from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
+    dividing,
     dots,
     extremes,
     integer_extremes,
@@ -101,6 +102,7 @@ AVX512 = Target(
         **dict(_rows()),
         **of_widths((128, 256, 512), extremes, _float_extremes, partial(integer_extremes, most=64)),
         **of_widths((128, 256, 512), partial(shifting, has_all=True), truncating),
+        **of_widths((256, 512), partial(dividing, has_tests=True)),
         **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening),
         **of_widths((512,), loaded, spliced, in_doubles),
     },

@@ -141,6 +141,33 @@ def counting(width: int) -> Iterator[tuple[Row, str]]:
         yield ("count", element, width // LANE_BITS[element]), f"return __builtin_popcount((unsigned){bits});"
 
 
+_NORMAL = {"f32": "0x1p-63f", "f64": "0x1p-895"}
+_EXPONENTS = {"f32": "0x60000000", "f64": "INT64_C(0x7800000000000000)"}
+"""Bits of which one is set in each number whose size is that of _NORMAL, or larger."""
+
+
+def dividing(width: int, *, has_tests: bool = False) -> Iterator[tuple[Row, str]]:
+    """Quotients by a number whose reciprocal is known in two parts, as products; of small numbers that are not 0, one
+    of which would lose digits, as a division.
+
+    With the tests of AVX-512, a register is asked whether bits are set, with a mask as the result.
+    """
+    mm = register(width)
+    for element, normal in _NORMAL.items():
+        kind, end, lane = register_type(element, width), packed(element), LANE_BITS[element]
+        body = "const V near = (V){0} + first, less = *a * second;\n"
+        body += f"V found = (V){mm}_fmadd_{end}(({kind})*a, ({kind})near, ({kind})less);\n"
+        if has_tests:
+            some, all = (f"(__m{width}i)((M){{0}} + {each})" for each in (_EXPONENTS[element], "MOST"))
+            body += f"const __m{width}i bits = (__m{width}i)*a, some = {some}, all = {all};\n"
+            small = f"{mm}_mask_test_epi{lane}_mask({mm}_testn_epi{lane}_mask(bits, some), bits, all)"
+        else:
+            body += f"const M small = ((V)((M)*a & MOST) < {normal}) & (*a != 0);\n"
+            small = f"{mm}_movemask_{end}(({kind})small)"
+        body += f"if (__builtin_expect({small} != 0, 0))\n    found = *a / by;\nreturn found;"
+        yield ("divided", element, width // lane), body
+
+
 def integer_extremes(width: int, most: int = 32) -> Iterator[tuple[Row, str]]:
     """The smaller and the larger of two integers of at most so many bits, with a sign and without."""
     for element, bits in LANE_BITS.items():

@@ -16,6 +16,7 @@ from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.model.compiled import BETWEEN, is_branch, step_of
 from affdsl.optimize.model.sizes import element_of, lanes_of
+from affdsl.optimize.model.units import Makers, has_products
 
 ROUNDS = 4
 """So many iterations are followed; what one stores is found again up to so many later."""
@@ -30,7 +31,7 @@ Place = tuple[Value, tuple[Affine, ...]]
 """An array, and expressions without their constants: elements of one place are some numbers apart."""
 
 
-def cycles_waiting(loop: affine.For, machine: Machine) -> float:
+def cycles_waiting(loop: affine.For, machine: Machine, maker: Makers = lambda _: None) -> float:
     """The cycles from what an iteration leaves for the next one to what that leaves in turn; 0 if nothing is left.
 
     Values are handed on, or stored in an element of which a later iteration loads the number. What is loaded of an
@@ -53,7 +54,7 @@ def cycles_waiting(loop: affine.For, machine: Machine) -> float:
     >>> cycles_waiting(f.body[0], usual(BASELINE))
     6.5
     """
-    of = _Followed(loop, machine)
+    of = _Followed(loop, machine, maker)
     if not (loop.results or of.both):
         return 0.0
     ends = [of.round() for _ in range(ROUNDS)]
@@ -89,6 +90,7 @@ class _Followed:
 
     loop: affine.For
     machine: Machine
+    maker: Makers
     both: set[Value] = field(default_factory=set)
     ready: dict[Value, float] = field(default_factory=dict)
     made: dict[Value, Affine] = field(default_factory=dict)
@@ -176,7 +178,7 @@ class _Followed:
                         self.ready[v] = max(self.ready[v], chosen)
                     continue
                 case _:
-                    at += latency(op, self.machine)
+                    at += latency(op, self.machine, self.maker)
             self.done = max(self.done, at)
             self.ready |= dict.fromkeys(op.defines(), at)
         return ()
@@ -218,10 +220,12 @@ class _Followed:
         return self.machine.forward if any(self.loop.iv in e.values() for e in index[:-1]) else 0.0
 
 
-def latency(op: Op, machine: Machine) -> float:
+def latency(op: Op, machine: Machine, maker: Makers = lambda _: None) -> float:
     """After how many cycles the result of an operation is there."""
     kind = getattr(op, "kind", "")
     match op:
+        case arith.Binary() if has_products(op, machine, maker, lanes_of(op.result.type)):
+            return 2 * machine.product
         case arith.Binary() if kind in _OF_KIND:
             return float(getattr(machine, _OF_KIND[kind]))
         case arith.Binary() if kind in _WHOLE:

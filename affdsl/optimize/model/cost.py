@@ -173,7 +173,7 @@ class Computing:
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
         units = self._of_iteration(op, inside, trips, 1)
         at_once = max(1.0, self.machine.window / max(1.0, units.all * trips))  # so many runs of the loop overlap
-        waiting = cycles_waiting(op, self.machine) / at_once
+        waiting = cycles_waiting(op, self.machine, self.of.maker) / at_once
         alone = max(self.machine.turn, units.cycles(self.machine), waiting)
         if wide == 1:
             return entered + inside.total * alone

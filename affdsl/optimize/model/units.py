@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from affdsl.codegen.c.quotients import is_product
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
@@ -63,6 +64,8 @@ class Units:
 
 QUOTIENTS = {16: 3.5, 32: 3.5, 64: 4.5}
 """Cycles in which a quotient keeps its unit, by the bits of the numbers: of one number as long as of a register."""
+GUARD, LONG_GUARD = 3.0, 5.0
+"""Operations by which it is known that no number is so small that it has to be divided; with masks, and without."""
 ROOTS = {16: 5.0, 32: 5.0, 64: 8.5}
 """The same for square roots."""
 WHOLE_QUOTIENT = 10.0
@@ -230,6 +233,8 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
     """Of what does the same to each lane."""
     type, kind = at_once(next(iter(op.defines())).type, lanes), getattr(op, "kind", "")
     is_vector, count = isinstance(type, VectorType), registers_of(type, machine)
+    if has_products(op, machine, maker, lanes_of(next(iter(op.defines())).type)):
+        return Units(floats=2.0 * count, integers=(GUARD if machine.target.has_masks else LONG_GUARD) * count)
     if kind in _QUOTIENTS:
         busy = QUOTIENTS.get(bits_of(type), QUOTIENTS[64]) * (kind != "sqrt")
         busy += ROOTS.get(bits_of(type), ROOTS[64]) * (kind != "divf")
@@ -249,12 +254,27 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
     return Units(floats=count) if is_float else Units(integers=count)
 
 
+def has_products(op: Op, machine: Machine, maker: Makers, lanes: int) -> bool:
+    """Whether an operation, on vectors of so many lanes, is a quotient that C makes of products (decision 137)."""
+    known = _number(op.right, maker) if isinstance(op, arith.Binary) and op.kind == "divf" else None
+    if known is None or lanes < 2:
+        return False
+    numbers = {*known.value} if isinstance(known.value, tuple) else {known.value}
+    divisor, *others = numbers
+    return not others and is_product(float(divisor), element_of(known.result.type), lanes, machine.target)
+
+
 def _is_number(v: Value, maker: Makers) -> bool:
     """Whether a value is a number, or one in all lanes."""
+    return _number(v, maker) is not None
+
+
+def _number(v: Value, maker: Makers) -> arith.Constant | None:
+    """The number that a value is, or that is in all lanes."""
     op = maker(v)
     if isinstance(op, vector.Broadcast):
         op = maker(op.source)
-    return isinstance(op, arith.Constant)
+    return op if isinstance(op, arith.Constant) else None
 
 
 def subscripts(exprs: Iterable[Affine], iv: Value | None = None) -> Units:

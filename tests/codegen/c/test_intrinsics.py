@@ -13,6 +13,7 @@ from tests.oracles import require
 PARAMETERS = {
     "any": "const {M} *mask",
     "count": "const {M} *mask",
+    "divided": "const {V} *a, {T} by, {T} first, {T} second",
     "fma": "const {V} *a, const {V} *b, const {V} *c",
     "masked_load": "const {T} *at, const {M} *mask, const {V} *otherwise",
     "masked_store": "{T} *at, const {M} *mask, const {V} *value",
@@ -21,7 +22,7 @@ PARAMETERS = {
     "streamed_store": "{T} *at, uintptr_t line, const {V} *value",
 }
 """The helpers that need no header, with what a function that calls them is given."""
-VECTORS = ("fma", "masked_load", "spliced")
+VECTORS = ("divided", "fma", "masked_load", "spliced")
 TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
 
 

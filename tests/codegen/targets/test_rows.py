@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.quotients import reciprocal_parts
+from affdsl.codegen.c.types import float_literal
 from affdsl.codegen.c.vector_helpers import (
     EXTREMES,
     GUARDED,
@@ -19,6 +21,7 @@ from affdsl.codegen.c.vector_helpers import (
     vector_helper,
     vector_helper_name,
 )
+from affdsl.ir.types import FloatType
 from tests.effort import TRIES_ALL
 from tests.harness.batch import Case, build, execute
 from tests.harness.machines import MACHINES, TRIED, optimized, runnable
@@ -95,6 +98,10 @@ def body(stem, element, lanes):
             return f"*found = {name}(&v);"
         case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
+        case "divided":
+            type = FloatType(element)
+            parts = (float_literal(part, type) for part in (-7.0, *reciprocal_parts(-7.0, type)))
+            return f"*found = {name}(&v, {', '.join(parts)});"
         case "any" | "count":
             return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&m);"
         case _ if stem in SHIFTS:
@@ -219,7 +226,7 @@ def arguments(random, stem, element, lanes, n):
     if stem == "abs":
         given = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, lanes, dtype, endpoint=True)
         given[: n % 2] = np.iinfo(dtype).min
-    if stem in IN_DOUBLES:
+    if stem in IN_DOUBLES or (stem == "divided" and n % 2):
         given = np.where(random.random(lanes) < 0.5, random.choice(SPECIAL, lanes), random.uniform(-110, 100, lanes))
         given = given.astype(dtype)
     if stem in WHOLE:
