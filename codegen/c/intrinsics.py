@@ -1,7 +1,7 @@
 """The functions of x86 compilers that most kernels call, without the header that declares thousands of them.
 
 gcc takes 0.1 s to read immintrin.h, as long as for many a kernel: the quirk `header_of_x86`. Where a file calls no more
-than loads and stores with a mask, stores past the caches, fused sums and lanes of two vectors that follow each other,
+than loads and stores with a mask, stores past the caches, fused sums, tests of bits and lanes of two vectors in a row,
 these are macros here, with the names and the meaning that the header gives them, for what gcc has built in. Other
 compilers read the header, as does gcc where it has no such functions, or where a file calls others.
 """

@@ -8,7 +8,7 @@ from math import isfinite
 
 from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.targets.target import Target
-from affdsl.ir.types import ScalarType
+from affdsl.ir.types import Type
 
 _FORMATS = {"f64": (53, 60), "f32": (24, 32)}
 """How many digits a number has, and the largest exponent of divisors; the smallest is as far below 0."""
@@ -17,7 +17,7 @@ _SPARE = 5
 
 
 @cache
-def reciprocal_parts(divisor: float, type: ScalarType) -> tuple[float, float] | None:
+def reciprocal_parts(divisor: float, type: Type) -> tuple[float, float] | None:
     """1 / divisor, of a type, as a number and a smaller one of the same sign, so that `fma(x, first, x * second)` is
     `x / divisor`, for each x but those near the smallest that there are; None for divisors of which that is not proved.
 
@@ -28,7 +28,7 @@ def reciprocal_parts(divisor: float, type: ScalarType) -> tuple[float, float] | 
     >>> reciprocal_parts(3.0, F64)
     (0.3333333333333333, 1.850371707708594e-17)
     >>> reciprocal_parts(-9.0, F32)
-    (-0.1111111044883728, -6.622738702401875e-09)
+    (-0.1111111044883728, -6.622737913630772e-09)
     >>> reciprocal_parts(0.1, F64), reciprocal_parts(8.0, F64)
     (None, None)
     """
@@ -44,7 +44,7 @@ def reciprocal_parts(divisor: float, type: ScalarType) -> tuple[float, float] | 
     return float(first), float(_cut(1 / exact - first, digits))
 
 
-def is_product(divisor: float, type: ScalarType, lanes: int, target: Target | None = None) -> bool:
+def is_product(divisor: float, type: Type, lanes: int, target: Target | None = None) -> bool:
     """Whether vectors are divided by a number without a division: for some instruction set, or for that of a target."""
     return reciprocal_parts(divisor, type) is not None and has_row("divided", str(type), lanes, target)
 

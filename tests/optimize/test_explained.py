@@ -56,6 +56,18 @@ def divided(x: af.f64[N], s: af.f64, y: af.f64[N]):
 
 
 @af.kernel
+def thirds(x: af.f64[N], y: af.f64[N]):
+    with af.for_(N) as i:
+        y[i] = x[i] / 3.0
+
+
+@af.kernel
+def tenths(x: af.f64[N], y: af.f64[N]):
+    with af.for_(N) as i:
+        y[i] = x[i] / 0.1
+
+
+@af.kernel
 def quotients(x: af.f64[N], y: af.f64[N]):
     with af.for_(N) as i:
         y[i] = x[i] / (y[i] + 2.0)
@@ -83,6 +95,8 @@ def down(A: af.f64[N, N], y: af.f64[N]):
     (total, ["reassociate"], {"reassociate": True}),
     (counted, [], {}),
     (divided, ["reciprocal"], {"reciprocal": True}),
+    (tenths, ["reciprocal"], {"reciprocal": True}),
+    (thirds, [], None),
     (quotients, [], {}),
     (least, ["select"], None),
     (mixed, ["type"], None),

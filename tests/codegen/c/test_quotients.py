@@ -10,7 +10,14 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.c.quotients import reciprocal_parts
-from affdsl.ir.types import F32, F64
+from affdsl.codegen.targets.avx512 import AVX512
+from affdsl.codegen.targets.sse42 import SSE42
+from affdsl.ir.dialects import arith
+from affdsl.ir.expr import Value
+from affdsl.ir.types import F32, F64, VectorType
+from affdsl.optimize.machine import usual
+from affdsl.optimize.model.chains import latency
+from affdsl.optimize.model.units import units_of
 from tests.effort import TRIES_ALL
 from tests.oracles import require
 
@@ -133,6 +140,16 @@ def test_divisors_of_many_digits_and_powers_of_two_are_kept():
     text = af.Schedule(quotients("f64", (0.1,))).vectorize("i", 8, tail="scalar").kernel().c()
     assert "/ 0.1;" in text
     assert "divided_" not in text
+
+
+def test_the_model_knows_which_quotients_are_products():
+    x, c = Value(VectorType((8,), F64)), arith.Constant(Value(VectorType((8,), F64)), 3.0)
+    quotient = arith.Binary(x, "divf", x, c.result)
+    known, unknown = (units_of(quotient, usual(AVX512), maker) for maker in (lambda _: c, lambda _: None))
+    assert (known.busy, known.floats) == (0.0, 2.0)
+    assert unknown.cycles(usual(AVX512)) > 4 * known.cycles(usual(AVX512))
+    assert units_of(quotient, usual(SSE42), lambda _: c).busy > 0
+    assert latency(quotient, usual(AVX512), lambda _: c) < latency(quotient, usual(AVX512))
 
 
 def test_hard_cases_would_show_a_product_with_the_reciprocal():
