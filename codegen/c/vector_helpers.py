@@ -110,19 +110,17 @@ _DOTS = {
 } | {f"sum_{kind}": ("V", "const V *acc, const S *a", _added(kind, "a")) for kind in _KINDS}  # fmt: skip
 """Sums of as many integers, or products of two, of type S as R; S is the type of a vector of them."""
 
-_HALF = (
-    "#if defined(__clang__) || __GNUC__ >= 12\nreturn __builtin_shufflevector(*a, *a, {0});\n#else\n"
-    "return (V){{{1}}};\n#endif"
+_LISTED = (
+    "#if defined(__clang__) || __GNUC__ >= 12\nreturn __builtin_shufflevector(*a, *{0}, {1});\n#else\n"
+    "return (V){{{2}}};\n#endif"
 )
-HALVES_OF = {half: ("V", "const S *a", _HALF.format(f"{half}_PLACES", f"{half}_LANES")) for half in ("low", "high")}
+HALVES_OF = {
+    half: ("V", "const S *a", _LISTED.format("a", f"{half}_PLACES", f"{half}_LANES")) for half in ("low", "high")
+}
 """The first and the last lanes of a vector of twice as many, of type S; gcc makes a list of lanes of one after the
 other."""
 
-_WHOLE = (
-    "#if defined(__clang__) || __GNUC__ >= 12\nreturn __builtin_shufflevector(*a, *b, NUMBERS);\n#else\n"
-    "return (V){JOINED};\n#endif"
-)
-_JOINED = {"joined": ("V", "const S *a, const S *b", _WHOLE)}
+_JOINED = {"joined": ("V", "const S *a, const S *b", _LISTED.format("b", "NUMBERS", "JOINED"))}
 """One vector of the lanes of two, of type S."""
 
 _SCALED = (
