@@ -7,7 +7,7 @@ from types import FunctionType
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import nearest
-from affdsl.ir.traverse import kept, substitute, with_fields
+from affdsl.ir.traverse import map_blocks, substitute, with_fields
 from affdsl.kernel import Kernel
 from affdsl.lang.trace import Program
 from affdsl.optimize.optimizer import chosen
@@ -71,7 +71,7 @@ def affdsl_optimize(
     body = tuple(
         optimized(op, around, options, raised[op.symbol]) if isinstance(op, Func) else op for op in module.body
     )
-    return module if kept(module.body, body) is module.body else with_fields(module, body=body)
+    return map_blocks(module, lambda _: body)
 
 
 def optimized(function: Func, module: Module, options: Options, raised: Func | None = None) -> Func:

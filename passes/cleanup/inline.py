@@ -11,7 +11,7 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone_block, map_blocks, rewrite, walk, with_fields
+from affdsl.ir.traverse import clone_block, kept, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.verifier.context import Context
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.verifier.rules import RULES
@@ -100,10 +100,9 @@ def _inlined(module: Module, default_pipeline: str, from_outside: Set[str], kind
         (symbol, *others) = group
         if not others and symbol in functions and symbol not in calls[symbol] and _has_body(functions[symbol]):
             callees[symbol] = functions[symbol]
-    kept = [op for op in module.body if symbol_of(op) not in uses.removed]
-    body = tuple(functions[op.symbol] if isinstance(op, func.Func) else op for op in kept)
-    same = len(body) == len(module.body) and all(a is b for a, b in zip(body, module.body, strict=True))
-    return module if same else with_fields(module, body=body)
+    left = [op for op in module.body if symbol_of(op) not in uses.removed]
+    body = tuple(functions[op.symbol] if isinstance(op, func.Func) else op for op in left)
+    return map_blocks(module, lambda _: body)
 
 
 def _canonical(function: func.Func) -> func.Func:
@@ -120,8 +119,7 @@ def _with_modules(module: Module, default_pipeline: str, from_outside: Set[str],
     body = tuple(
         _inlined(op, default_pipeline, from_outside, kind) if isinstance(op, Module) else op for op in module.body
     )
-    same = all(a is b for a, b in zip(body, module.body, strict=True))
-    return module if same else with_fields(module, body=body)
+    return map_blocks(module, lambda _: body)
 
 
 def _has_body(function: func.Func) -> bool:
@@ -161,8 +159,7 @@ class _Inliner:
             positions.bind(op)
             out.append(map_blocks(op, lambda inner: self.block(inner, top=False)))
             positions.define(op, top=top)
-        same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
-        return block if same else tuple(out)
+        return kept(block, out)
 
     def body(self, call: func.Call, *, top: bool) -> Sequence[Op] | None:
         """What stands in the place of a call; None if it stays."""

@@ -7,7 +7,7 @@ from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.magnitude import NUMBER, is_small
-from affdsl.ir.traverse import definitions, map_blocks, operands_first, rewrite, users, with_fields
+from affdsl.ir.traverse import definitions, kept, map_blocks, operands_first, rewrite, users, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.passes.affine.integer_ranges import IntegerRanges, index_places
@@ -84,7 +84,7 @@ class _Raising:
             new = self._with_blocks(self._loop(op) or op)
             self._positions.define(new, top=top)
             found.append(new)
-        return block if all(a is b for a, b in zip(block, found, strict=True)) else tuple(found)
+        return kept(block, found)
 
     def _loop(self, op: Op) -> Op | None:
         """An affine loop in the place of another one, its body as it was but for the terminator."""

@@ -10,7 +10,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import map_blocks, walk
 
 Path = tuple[str, ...]
 _SYMBOL = re.compile(r'@(?:[\w$.-]+|"[^"]*")(?:::@(?:[\w$.-]+|"[^"]*"))*')
@@ -116,5 +116,4 @@ def _swept(module: Module, live: set[Op]) -> Module:
     body: Block = tuple(
         _swept(op, live) if isinstance(op, Module) else op for op in module.body if op in live or not symbol_of(op)
     )
-    same = len(body) == len(module.body) and all(a is b for a, b in zip(body, module.body, strict=True))
-    return module if same else with_fields(module, body=body)
+    return map_blocks(module, lambda _: body)

@@ -13,7 +13,7 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, where
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import OpT, map_blocks, with_fields
+from affdsl.ir.traverse import OpT, kept, map_blocks, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
 from affdsl.passes.affine.arithmetic import Arithmetic, written
 from affdsl.passes.affine.integer_ranges import index_places
@@ -88,8 +88,7 @@ class _Lowering:
             step = _Replacement(self, op)
             rule(step, op)
             out += step.arithmetic.ops
-        same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
-        return block if same else tuple(out)
+        return kept(block, out)
 
 
 class _Replacement:

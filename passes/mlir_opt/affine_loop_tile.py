@@ -8,7 +8,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.nesting import is_too_deep
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.traverse import map_blocks, with_fields
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.options import OptionError
@@ -69,7 +69,7 @@ def affine_loop_tile(
         return function if is_too_deep(made) else made
 
     body = tuple(tiled(op) if isinstance(op, Func) else op for op in module.body)
-    return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
+    return map_blocks(module, lambda _: body)
 
 
 def _size(text: str) -> int:

@@ -7,7 +7,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.traverse import map_blocks, with_fields
 from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.trip_count import trip_count
@@ -55,7 +55,7 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
         return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)
 
     body = tuple(on_function(op, jammed) or op for op in module.body)
-    return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
+    return map_blocks(module, lambda _: body)
 
 
 def _in_place(function: Func, loops: Block) -> Func:

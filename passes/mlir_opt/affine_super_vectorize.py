@@ -10,7 +10,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import kept, walk, with_fields
+from affdsl.ir.traverse import map_blocks, walk
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop, of_loops
 from affdsl.passes.legality.refusal import IllegalTransform
@@ -114,7 +114,7 @@ def affine_super_vectorize(
         return placed(function, made) if made else function
 
     body = tuple(vectorized(op) if isinstance(op, Func) and not op.external else op for op in module.body)
-    return module if kept(module.body, body) is module.body else with_fields(module, body=body)
+    return map_blocks(module, lambda _: body)
 
 
 def outermost_is_parallel(function: Func, module: Module) -> bool:

@@ -77,7 +77,7 @@ def squares_turned(function: Func, before: Func, module: Module | None = None) -
         for square in _squares(inside):
             if not _waits(square, inside, storage):
                 inside = _turned(square, inside)
-        return block if all(a is b for a, b in zip(inside, block, strict=False)) else inside
+        return inside
 
     return map_blocks(function, changed)
 
