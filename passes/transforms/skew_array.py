@@ -18,7 +18,7 @@ def skew_array(
         t = alloc [n][4]; .. t[i][j] ..   ->   t = alloc [n + 2 * 3][4]; .. t[i + 2 * j][j] ..
 
     What lay on a diagonal lies in a row then: iterations of skewed loops that may run at once, each of another column
-    and each two elements behind the one before it, access elements beside each other, as vectors need. Nobody touches
+    and each some elements behind the one before it, access elements beside each other, as vectors need. Nobody touches
     the two triangles that are added.
 
     Parameters
