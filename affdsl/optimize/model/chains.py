@@ -14,7 +14,7 @@ from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.compiled import BETWEEN, is_branch, step_of
+from affdsl.optimize.model.compiled import BETWEEN, is_branch, step_of, usual_side
 from affdsl.optimize.model.sizes import element_of, lanes_of
 from affdsl.optimize.model.units import Makers, has_products
 
@@ -165,7 +165,7 @@ class _Followed:
                         self._store(op, at)
                 case affine.Yield() | scf.Yield():
                     return op.reads()
-                case affine.If() if (side := self._side(op)) is not None:
+                case affine.If() | scf.If() if (side := self._side(op)) is not None:
                     self.ready |= dict(zip(op.defines(), self._all(self._block(side)), strict=False))
                     continue
                 case affine.If() | scf.If():  # what is foreseen waits for no condition, and what is chosen does
@@ -183,8 +183,10 @@ class _Followed:
             self.ready |= dict.fromkeys(op.defines(), at)
         return ()
 
-    def _side(self, op: affine.If) -> Block | None:
+    def _side(self, op: affine.If | scf.If) -> Block | None:
         """The side that this iteration takes where remainders of the counter decide; None where other things do."""
+        if isinstance(op, scf.If):
+            return usual_side(op, self.maker)
         exprs = [self._in_counters(c.expr) for c in op.condition]
         parts = [[atom.reads for atom, _ in e.terms if isinstance(atom, FloorDiv)] for e in exprs]
         if not all(any(self.loop.iv in reads for reads in each) for each in parts):

@@ -9,10 +9,11 @@ from typing import TypeAlias
 import numpy as np
 
 from affdsl.ir.core import Block, Op, Pure
-from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects import affine, func, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
+from affdsl.optimize.model.units import Makers
 from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
 
 Place: TypeAlias = "tuple[Value, tuple[Affine, ...]]"
@@ -80,6 +81,13 @@ def is_branch(op: affine.If | scf.If) -> bool:
     return any(
         isinstance(each, memref.Store) or (each.index and (each.memref, each.index) not in always) for each in stores
     )
+
+
+def usual_side(op: Op, maker: Makers) -> Block | None:
+    """The side of a condition that yields what is there, but for a vector with special lanes; None for other ones."""
+    if not isinstance(op, scf.If) or not op.results or len(op.orelse) != 1:
+        return None
+    return op.orelse if isinstance(maker(op.condition), vector.Reduction) else None
 
 
 def times_unrolled(op: Op) -> int:

@@ -26,6 +26,7 @@ from affdsl.optimize.model.compiled import (
     is_branch,
     stride_of,
     times_unrolled,
+    usual_side,
     variables,
 )
 from affdsl.optimize.model.moving import Moving
@@ -255,6 +256,8 @@ class Computing:
         """The blocks of an operation, in which lanes they run, and how often."""
         if not isinstance(op, affine.If | scf.If | scf.IndexSwitch):
             return [(part, lanes, float(times_unrolled(op) or 1)) for part in op.blocks()]
+        if (side := usual_side(op, self.of.maker)) is not None:
+            return [(side, lanes, 1.0)]
         try:
             branches = self.of.branches(op, lanes)
             return [(part, chosen, chosen.total / lanes.total) for part, chosen in branches if chosen.total]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from typing import Literal
 
 from affdsl.frozen import FrozenValue
@@ -29,7 +30,7 @@ from affdsl.passes.transforms.vectorize.choices import (
 )
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
-from affdsl.passes.transforms.vectorize.linear_scans import linear_scan, scanned_linearly
+from affdsl.passes.transforms.vectorize.linear_scans import LinearScan, linear_scan, scanned_linearly
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sums
 from affdsl.passes.transforms.vectorize.packed import counted_on, packing_of, store_packed
 from affdsl.passes.transforms.vectorize.scans import scanned, scans
@@ -458,7 +459,7 @@ def _lane_after_lane(
         for carried in [v for v in row if v not in ends]:
             linear = linear_scan(at.loop, chain, row, carried)
             if linear is not None and linear.pays(at.width, reassociate=reassociate):
-                ends[carried] = scanned_linearly(at, linear)
+                ends[carried] = scanned_linearly(at, linear, partial(_in_a_row, at, linear))
                 chain = [op for op in chain if op not in linear.steps]
         ends |= _shifted(at, chain, {v: value for v, value in row.items() if v not in ends})
     row = {v: value for v, value in row.items() if v not in ends}
@@ -484,6 +485,11 @@ def _lane_after_lane(
     for v, found in lanes.items():
         at.define_lanes(v, found)
     return ends | now
+
+
+def _in_a_row(at: Lanes, scan: LinearScan) -> Value:
+    """What the last lane yields for a scan lane after lane."""
+    return _lane_after_lane(at, scan.steps, {scan.carried: scan.result}, reassociate=False)[scan.carried]
 
 
 def _without_what_is_known(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> list[Op]:

@@ -3,8 +3,9 @@
     s = f[i] * s + x[i]     two iterations are one of the same form: s = (f[1] * f[0]) * s + (f[1] * x[0] + x[1])
 
 So lanes are combined with those before them as sums are in `scans`. Integers, which wrap, are exact in any order;
-floats are rounded in another one, and a zero may have the other sign. Where a condition of integers starts anew, a
-factor is a mask, and `and` multiplies.
+floats are rounded in another one, and a zero may have the other sign. Factors whose product is too large or too small
+make NaN of what has a number, as 0 times infinity: a vector that is not finite is made lane after lane instead. Where a
+condition of integers starts anew, a factor is a mask, and `and` multiplies.
 
 References
 ----------
@@ -13,16 +14,16 @@ Kogge and Stone, "A Parallel Algorithm for the Efficient Solution of a General C
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, math
+from affdsl.ir.dialects import affine, arith, math, scf, vector
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IntegerType
+from affdsl.ir.traverse import likes, walk
+from affdsl.ir.types import I1, FloatType, IntegerType
 from affdsl.passes.transforms.vectorize.lanes import Lanes
-from affdsl.passes.transforms.vectorize.scans import LEAST_LANES, end_of_scan, moved
+from affdsl.passes.transforms.vectorize.scans import LEAST_LANES, end_of_scan, is_seen_before, moved
 
 SUMS = {"addf", "subf", "addi", "subi"}
 PRODUCTS = {"mulf", "muli"}
@@ -118,9 +119,17 @@ class _Line(FrozenValue):
     added: Value | None = None
 
 
-def scanned_linearly(at: Lanes, scan: LinearScan) -> Value:
-    """The number at the end of the last lane; what it is in each lane is defined, as `scans.scanned` does it."""
+def scanned_linearly(at: Lanes, scan: LinearScan, in_a_row: Callable[[], Value]) -> Value:
+    """The number at the end of the last lane; what it is in each lane is defined, as `scans.scanned` does it.
+
+    `in_a_row` does both lane after lane.
+    """
     way = _Ways(at, scan)
+    seen = (scan.result, scan.carried) if is_seen_before(at, scan) else (scan.result,)
+    with at.new_block() as row:  # before there are other lanes
+        if way.is_float:
+            last = in_a_row()
+            at.emit(scf.Yield((*map(at.vector, seen), last)))
     line = _line_of(way, scan)
     factor, added = way.known(line.factor), way.known(line.added)
     distance = 1
@@ -128,7 +137,15 @@ def scanned_linearly(at: Lanes, scan: LinearScan) -> Value:
         added = way.sum(added, way.times(factor, moved(at, way.number(0), added, distance)))
         factor = way.times(factor, moved(at, way.one, factor, distance))
         distance *= 2
-    return end_of_scan(at, scan, (factor, added), lambda before, f, x: way.sum(x, way.times(f, before)))
+    end = end_of_scan(at, scan, (factor, added), lambda before, f, x: way.sum(x, way.times(f, before)))
+    if not row:
+        return end
+    found = (*map(at.vector, seen), end)
+    made = likes(found)
+    at.emit(scf.If(way.has_special(found[0]), tuple(row), (scf.Yield(found),), made, location=at.loop.location))
+    for value, lanes in zip(seen, made, strict=False):
+        at.define(value, lanes)
+    return made[-1]
 
 
 class _Ways:
@@ -151,6 +168,14 @@ class _Ways:
     def times(self, a: Value, b: Value) -> Value:
         """A product, of which 1 has no part."""
         return b if a is self.one else a if b is self.one else self.at.binary(self.product, a, b)
+
+    def has_special(self, numbers: Value) -> Value:
+        """Whether a lane is an infinity, or no number at all."""
+        none = self.number(0)
+        each, found = Value(self.at.vector_of_type(I1)), Value(I1)
+        self.at.emit(arith.Compare(each, "cmpf", "une", self.at.binary("mulf", numbers, none), none))
+        self.at.emit(vector.Reduction(found, "or", each, ()))
+        return found
 
     def sum(self, a: Value, b: Value, kind: str = "add") -> Value:
         """A sum, or a difference."""

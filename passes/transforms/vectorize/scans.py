@@ -138,11 +138,16 @@ def end_of_scan(at: Lanes, scan: Seen, lanes: Sequence[Value], combined: Callabl
     at.emit(vector.Broadcast(first, scan.carried))
     found = combined(first, *lanes)
     at.define(scan.result, found)
-    if any(scan.carried in each.mentions() for op in at.loop.body if op not in scan.steps for each in walk(op)):
+    if is_seen_before(at, scan):
         shifted = Value(found.type)
         at.emit(vector.Shuffle(shifted, first, found, (0, *range(at.width, 2 * at.width - 1))))
         at.define(scan.carried, shifted)
     return combined(scan.carried, *(at.extract(each, at.width - 1) for each in lanes))
+
+
+def is_seen_before(at: Lanes, scan: Seen) -> bool:
+    """Whether anything but the scan reads what its number is at the beginning of an iteration."""
+    return any(scan.carried in each.mentions() for op in at.loop.body if op not in scan.steps for each in walk(op))
 
 
 def _combined(at: Lanes, scan: Scan) -> Value:

@@ -17,6 +17,7 @@ from tests.harness.judges import alike
 from tests.passes.transforms.test_vectorize import iv, read
 
 ARGUMENTS = "%A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>, %n: index, %x: f64"
+N = af.symbols("N")
 WAYS = [*itertools.product((2, 3, 4, 8), ("scalar", "masked"))]
 
 
@@ -462,3 +463,38 @@ def test_optimize_takes_scans_of_integers():
     assert (y == x.cumsum(dtype=np.int32)).all()
     assert (z == y - x).all()
     assert last[0] == x.sum()
+
+
+@af.kernel
+def forgetting(x: af.f64[N], f: af.f64[N], y: af.f64[N]):
+    s = af.var(af.f64(1))
+    with af.for_(N) as i:
+        s.set(f[i] * s + x[i])
+        y[i] = s
+
+
+@pytest.mark.parametrize(
+    ("factors", "numbers"),
+    [
+        ({0: np.inf}, {}),
+        ({3: np.inf}, {3: 1.0}),
+        ({7: -np.inf}, dict.fromkeys(range(8), 1.0)),
+        ({2: np.nan}, {}),
+        ({}, {5: np.inf}),
+        ({0: 0.0, **dict.fromkeys(range(1, 8), 1e200)}, {}),
+        ({0: 0.0, 1: 1e200, 2: 1e200, 3: 1e-300}, {3: 1.0}),
+        (dict.fromkeys(range(1, 8), 1e-300), {1: -np.inf}),
+    ],
+)  # fmt: skip
+def test_factors_that_are_infinite_or_make_something_so_are_taken_in_a_row(factors, numbers):
+    x, f = np.zeros(19), np.full(19, 2.0)
+    x[[*numbers]], f[[*factors]] = [*numbers.values()], [*factors.values()]
+    left = [np.zeros(19) for _ in range(3)]
+    s = af.Schedule(forgetting).scalar_replace("i").vectorize("i", 8, reassociate=True)
+    made = s.kernel()
+    assert shuffles(made.func) == 6
+    with np.errstate(all="ignore"):
+        for each, y in zip((forgetting.interpret, made.interpret, made), left, strict=True):
+            each(x, f, y)
+    np.testing.assert_array_equal(left[1], left[0])
+    np.testing.assert_array_equal(left[2], left[0])
