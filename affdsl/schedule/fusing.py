@@ -19,7 +19,8 @@ from affdsl.passes.optimize.program import Program
 from affdsl.schedule.history import counted
 from affdsl.schedule.loops import counters
 from affdsl.schedule.place import arrays_of
-from affdsl.schedule.schedule import Schedule, with_last
+from affdsl.schedule.schedule import Schedule
+from affdsl.schedule.taking import with_last
 from affdsl.signatures import P, R
 
 USUAL = Goal()

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import reprlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
@@ -20,29 +17,25 @@ from affdsl.errors import AffdslError, InternalError, VerificationError
 from affdsl.explained import Note
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.dialects.func import Call, Func, Module
-from affdsl.ir.spelling import calling
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import assigned_name, here, problem
-from affdsl.passes.advice.alternatives import alternatives_are_wanted, with_alternative
-from affdsl.passes.analysis.dependence import Dependences, Witness
+from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.relations import Alternatives
 from affdsl.passes.cleanup.inline import inline_into_loops
 from affdsl.passes.cleanup.through_parts import through_parts
-from affdsl.passes.legality.assumptions import assuming
 from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
 from affdsl.schedule import register_tile
 from affdsl.schedule.again import once
-from affdsl.schedule.history import Entry, counted, explained, with_gone
-from affdsl.schedule.loops import LoopRow, Tree, find, named, names_of, unused
+from affdsl.schedule.history import Entry, counted, explained
+from affdsl.schedule.in_python import begun, instead
+from affdsl.schedule.loops import LoopRow, Tree, find, named, names_of
 from affdsl.schedule.loops import ScheduleError as ScheduleError
-from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal
-from affdsl.schedule.steps import carrying, taken
-from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall, filled, read
-from affdsl.schedule.words import called, refused
+from affdsl.schedule.taking import Taking, with_last
+from affdsl.schedule.verbs import VerbCall
 from affdsl.shown import ShownAsText, Text
 from affdsl.signatures import P, R
 
@@ -682,15 +675,12 @@ class Schedule(ShownAsText, Generic[P, R]):
 
         def __getattr__(self, name: str) -> object:
             """What a schedule has not: with what has it."""
-            raise AttributeError(f"a Schedule has no {name}{_instead(name, self.__dict__.get('_name', 's'))}")
+            said = instead(name, self.__dict__.get("_name", "s"), dir(Schedule))
+            raise AttributeError(f"a Schedule has no {name}{said}")
 
     def __str__(self) -> str:
-        kernel, symbols = _variable(self._kernel), dict.fromkeys(n for step in self._steps for n in step.call.symbols)
-        module = unused("af", {kernel, *symbols})
-        name = unused(self._name, {module, kernel, *symbols})
-        start = f"{module}.Schedule({kernel}{', inline=True' * self._is_inlined})"
-        lines = [f"import affdsl as {module}", *_import(self._kernel), "", f"{name} = {start}"]
-        lines += [f'{symbol} = {module}.symbols("{symbol}")' for symbol in symbols]
+        symbols = dict.fromkeys(n for step in self._steps for n in step.call.symbols)
+        name, lines = begun(self._kernel, self._name, symbols, inline=self._is_inlined)
         return "\n".join([*lines, *(f"{name}.{step}" for step in self._steps)])
 
     def _repr_html_(self) -> str:
@@ -721,7 +711,7 @@ class Schedule(ShownAsText, Generic[P, R]):
                 raise problem(ScheduleError, what)
         call, now = VerbCall(verb, given, tuple(frozen.items())), self._now
         try:
-            steps = once(self._done, call, now)
+            steps = once(Taking(self._name, self._kernel.name, lambda: self._accepted).after, call, now)
         except IllegalTransform as refusal:
             self._history.append(Entry(call, here(), now.module, now.names, refusal.message, now.gone))
             raise refusal from None
@@ -738,90 +728,10 @@ class Schedule(ShownAsText, Generic[P, R]):
         self._history += steps
         return self
 
-    def _done(self, call: VerbCall, now: Entry) -> list[Entry]:
-        """A step after another. Raises as `_done_for_all` does.
-
-        Two iterations are in the way only with sizes that a call accepts. So what each call checks is promised where
-        that may help, and from then on part of the contract: whoever runs the result without this check has it there.
-        Of alternatives none can be promised, but in each of them the step has to be legal.
-        """
-        try:
-            return self._done_for_all(call, now)
-        except IllegalTransform as error:
-            cases = [assuming(now.function, case) for case in self._accepted]
-            if now.function in cases or (error.dependence is None and not error.may_be_for_sizes):
-                raise
-            if error.dependence is not None and alternatives_are_wanted():
-                if self._is_accepted(error.witness, now.function):
-                    raise
-            elif len(cases) > 1:  # then it is refused in any case, and nobody reads why
-                raise
-            refusal = error
-        found, refused = [], []
-        for case in cases:
-            try:
-                found.append(self._done_for_all(call, replace(now, module=with_last(now.module, case))))
-            except IllegalTransform as again:
-                refused.append(again)
-        if refused:  # a reason of one case alone, such as that a loop never runs twice there, explains little
-            raise next((each for each in refused if each.dependence is not None or len(cases) == 1), refusal)
-        if len(found) > 1:
-            raise refusal
-        return found[0]
-
-    def _is_accepted(self, witness: Witness | None, function: Func) -> bool:
-        """Whether a call certainly accepts the sizes of two iterations."""
-        given = {} if witness is None else witness.params
-        sizes = {v: given[v.hint] for v in function.args if v.hint in given}
-        return any(all(sizes.keys() >= {*c.values()} and c.holds(sizes) for c in case) for case in self._accepted)
-
     @cached_property
     def _accepted(self) -> Alternatives:
         """What holds of the sizes in every call of the kernel, since it is checked: found once for all steps."""
         return self._kernel._accepted
-
-    def _done_for_all(self, call: VerbCall, now: Entry) -> list[Entry]:
-        """A step after another for all sizes of the contract, perhaps after some that keep carried values in memory.
-
-        Loops that the step names come first, then those inside of them. Raises IllegalTransform, in the words of the
-        schedule, and ValueError for wrong numbers.
-        """
-        steps: list[Entry] = []
-        errors: list[IllegalTransform] = []
-        while True:
-            before = steps[-1] if steps else now
-            try:
-                return [*steps, self._done_once(call, before)]
-            except IllegalTransform as error:
-                errors.append(error)
-            given = {iv for iv, name in before.names.items() if name in call.texts}
-            loop = carrying(before.function, call.verb, given)
-            if loop is None or errors[-1].violation is not None:  # what memory keeps in order stays in order
-                break
-            try:
-                steps.append(self._done_once(VerbCall("demote", (before.names[loop],)), before))
-            except IllegalTransform:
-                break
-        if len(errors) > 1:
-            last = self._refused(errors[-1], call, steps[-1], now)
-            if last.alternative:
-                raise last
-        raise self._refused(errors[0], call, now, now)
-
-    def _done_once(self, call: VerbCall, now: Entry) -> Entry:
-        """A step after another. Raises as the transformation does."""
-        place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}", now.gone)
-        whole = filled(place, call)
-        with calling(called(now.function, now.names)):
-            made = taken(now.function, now.module, read(place, whole), place.call)
-        names = names_of(made.function, now.names)
-        gone = with_gone(now, whole, names, made.gone)
-        return Entry(whole, here(), with_last(now.module, made.function), names, gone=gone, made=made.made)
-
-    def _refused(self, error: IllegalTransform, call: VerbCall, at: Entry, now: Entry) -> IllegalTransform:
-        """The refusal of a step after `at`, with what is legal instead, in the words of the schedule as it is `now`."""
-        with calling(called(at.function, at.names)):
-            return refused(with_alternative(error), call, self._name, self._kernel.name, now.names)
 
     def _check(self, before: Entry, steps: Sequence[Entry], replay: str) -> None:
         reassociated = any(dict(step.call.options).get("reassociate") or step.call.verb in _ROUNDING for step in steps)
@@ -832,29 +742,6 @@ class Schedule(ShownAsText, Generic[P, R]):
 
 _ROUNDING = ("contract", "approximate", "reciprocal", "extremes")
 """The steps after which results are rounded in another way."""
-_NOT_YET = ("optimize", "optimise", "tune")
-_CALLED_HERE = {
-    "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",
-    "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "collapse": "coalesce",
-    "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
-    "fma": "contract", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
-    "licm": "hoist", "vectorise": "vectorize", "vectorization": "vectorize", "simd": "vectorize",
-    "fusion": "fuse",
-    "array_expansion": "expand", "double_buffer": "pipeline",
-}  # fmt: skip
-"""What other tools call the steps."""
-
-
-def _instead(name: str, schedule: str) -> str:
-    """What to write instead of an attribute that schedules have not."""
-    if name in _NOT_YET:
-        return " yet"
-    if hasattr(Kernel, name) and not name.startswith("_"):
-        return f": the kernel that comes out has; write {schedule}.kernel().{name}"
-    verb = next((verb for primitive, verb in OF_PRIMITIVE.items() if primitive == name), "")
-    verb = verb or _CALLED_HERE.get(name, "")
-    close = [verb] if verb else get_close_matches(name, [each for each in dir(Schedule) if each[0] != "_"], 1, 0.7)
-    return f"; did you mean {schedule}.{close[0]}?" if close else ""
 
 
 def verified_last(schedule: Schedule[P, R]) -> Schedule[P, R]:
@@ -882,12 +769,6 @@ def _verify(step: Entry) -> None:
         raise InternalError(f"{step.call.text} made IR that breaks a rule: {error}") from error
 
 
-def with_last(module: Module, function: Func) -> Module:
-    """The module whose last function, the kernel, is another one."""
-    old = module.functions[-1]
-    return with_fields(module, body=tuple(function if op is old else op for op in module.body))
-
-
 _KINDS: Mapping[str, tuple[type, str]] = {
     **dict.fromkeys(("ahead", "reassociate", "separate", "dma", "grid", "guarded"), (bool, "True or False")),
     **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
@@ -904,29 +785,3 @@ def _frozen(argument: object) -> object:
     if isinstance(argument, bool | np.bool_):
         return bool(argument)
     return int(argument) if isinstance(argument, Integral) else argument  # those of NumPy, too
-
-
-def _variable(kernel: Kernel) -> str:
-    """What a kernel is called where it was defined."""
-    return _qualified(kernel).rpartition("<locals>.")[2]
-
-
-def _qualified(kernel: Kernel) -> str:
-    return str(getattr(kernel, "__qualname__", kernel.name))
-
-
-def _import(kernel: Kernel) -> list[str]:
-    """The line that imports a kernel, or one that says where it was made."""
-    found: object = sys.modules.get(kernel.__module__)
-    path, _, types = _qualified(kernel).partition('["')  # types where it is one of a family
-    top, *rest = path.split(".")
-    if kernel.__module__ != "__main__":
-        for name in (top, *rest):
-            found = getattr(found, name, None)
-        if isinstance(found, Kernel) and types:
-            found = found[types.removesuffix('"]')]
-        if found is kernel:
-            return [f"from {kernel.__module__} import {top}"]
-    place = kernel.func.location
-    what = "what a schedule or a pass made of the kernel" if kernel.is_derived else "the kernel"
-    return [f"# {_variable(kernel)} is {what}{f' of {place}' if place is not None else ''}"]
