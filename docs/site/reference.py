@@ -67,7 +67,8 @@ def entry(name: str) -> Iterable[str]:
         members = () if issubclass(thing, WithBlock) else ("   :members:",)
         hidden = (f"   :exclude-members: {', '.join(sorted(HOOKS))}",) if issubclass(thing, Traced) else ()
         signature = _signature_of(thing, show_return_annotation=False) if _is_overloaded(thing.__init__) else ""
-        return (f".. autoclass:: affdsl.{name}{signature}", *members, *hidden, "")
+        inherited = ("   :inherited-members: _Called",) if name == "Kernel" else ()
+        return (f".. autoclass:: affdsl.{name}{signature}", *members, *inherited, *hidden, "")
     if not _is_overloaded(thing):
         return (f".. autofunction:: affdsl.{name}", "")
     said = NumpyDocstring("\n".join(restructured((inspect.getdoc(thing) or "").splitlines())), what="function")

@@ -74,7 +74,7 @@ def test_what_is_raised_is_described(name: str) -> None:
 @pytest.mark.parametrize("kind", [af.Kernel, af.Schedule, af.Array, af.Scalar, af.Index, af.Vector, af.Variable])
 def test_every_method_says_what_it_does(kind: type) -> None:
     silent = [
-        name for name, x in vars(kind).items() if not name.startswith("_") and callable(x) and not inspect.getdoc(x)
+        name for name in dir(kind) if name[0] != "_" and callable(x := getattr(kind, name)) and not inspect.getdoc(x)
     ]
     assert silent == []
 
