@@ -20,11 +20,12 @@ from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import MemRefType, Type, VectorType
 from affdsl.passes.analysis.callee import MOST_TOUCHES, Callee, Touch
 from affdsl.passes.analysis.dimensions import Dimensions, dimensions_of
-from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.effects import effects
 from affdsl.passes.analysis.linearized import Chain, Recovered, is_affine, recovered
 from affdsl.passes.analysis.polyhedral import Map
 from affdsl.passes.analysis.relations import Relation, map_from, named
+from affdsl.passes.analysis.scope import Scope
 from affdsl.passes.analysis.storage import Buffer, Storage, is_injective
 from affdsl.passes.analysis.summary import Summaries, is_buffer
 from affdsl.passes.analysis.views import Index, digits, linear

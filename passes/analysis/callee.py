@@ -6,8 +6,9 @@ from affdsl.frozen import Frozen
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.types import MemRefType
-from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.analysis.scope import Scope
 from affdsl.passes.analysis.views import Index
 
 MOST_TOUCHES = 100

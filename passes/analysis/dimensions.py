@@ -12,7 +12,8 @@ from affdsl.passes.analysis.linearized import Chain, Index, by_dimensions, is_af
 
 if TYPE_CHECKING:  # which stand above: they ask for the dimensions of their buffers
     from affdsl.passes.analysis.access import Access
-    from affdsl.passes.analysis.domain import Domain, Scope
+    from affdsl.passes.analysis.domain import Domain
+    from affdsl.passes.analysis.scope import Scope
     from affdsl.passes.analysis.storage import Buffer
 
 

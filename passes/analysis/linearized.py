@@ -32,7 +32,8 @@ from affdsl.passes.analysis.relations import BUDGET, elements_of, remembered
 
 if TYPE_CHECKING:  # which stand above: what is recovered is part of them
     from affdsl.passes.analysis.access import Access
-    from affdsl.passes.analysis.domain import Domain, Scope
+    from affdsl.passes.analysis.domain import Domain
+    from affdsl.passes.analysis.scope import Scope
     from affdsl.passes.analysis.storage import Buffer
 
 Chain = tuple[Affine, ...]

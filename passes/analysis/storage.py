@@ -14,8 +14,9 @@ from affdsl.ir.mixed import Mixed
 from affdsl.ir.traverse import gathered
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType, StridedLayout, UnrankedMemRefType
 from affdsl.passes.analysis.aliases import ANY_GLOBAL, Aliases, calls
-from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.polyhedral import is_empty
+from affdsl.passes.analysis.scope import Scope
 from affdsl.passes.analysis.summary import NEW, Summaries, stores_a_buffer
 from affdsl.passes.analysis.views import VIEWS, Index, below, digits, linear
 

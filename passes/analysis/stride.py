@@ -14,9 +14,9 @@ from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import answer
 from affdsl.passes.analysis.dependence import described
-from affdsl.passes.analysis.domain import Scope
 from affdsl.passes.analysis.polyhedral import Dim, Map, sample_of, set_of
 from affdsl.passes.analysis.relations import Relation, iterator, local, map_from, relation, remembered
+from affdsl.passes.analysis.scope import Scope
 
 Motion = Literal["invariant", "contiguous", "reversed", "strided", "varying", "unknown"]
 

@@ -13,7 +13,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.certain import divisors, holds
-from affdsl.passes.analysis.domain import Scope
+from affdsl.passes.analysis.scope import Scope
 
 
 def new_failures(before: Func, after: Accesses) -> Iterator[str]:

@@ -11,10 +11,10 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import INDEX
-from affdsl.passes.analysis.domain import Scope
 from affdsl.passes.analysis.effects import is_pure
 from affdsl.passes.analysis.polyhedral import Dim, Points, name_of
 from affdsl.passes.analysis.relations import iterator
+from affdsl.passes.analysis.scope import Scope
 
 LONGEST = 10_000
 """What takes more characters to say has a name of its own: what is used again is said again."""

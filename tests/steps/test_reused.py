@@ -24,8 +24,8 @@ from affdsl.mlir.readers import parse
 from affdsl.optimize.model.moving import Moving
 from affdsl.passes.analysis.bounds.claims import divisions
 from affdsl.passes.analysis.conditions import alternatives, is_computed
-from affdsl.passes.analysis.domain import Scope
 from affdsl.passes.analysis.iterations import Iterations, Lanes
+from affdsl.passes.analysis.scope import Scope
 from affdsl.passes.legality.order import _Order
 from affdsl.passes.proof.symbols import Symbols
 from affdsl.passes.transforms.vectorize.counted import counts

@@ -16,10 +16,11 @@ from affdsl.ir.spelling import as_counted, spell_constraint
 from affdsl.ir.traverse import affine_exprs
 from affdsl.ir.types import IndexType, MemRefType, Type
 from affdsl.passes.analysis.access import Access, Accesses
-from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.early_exits import LEFT
 from affdsl.passes.analysis.linearized import at_least_zero, is_affine, is_proved
 from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.analysis.scope import Scope
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.views import VIEWS, axes_of, linear
 

@@ -10,8 +10,9 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.passes.analysis.bounds.claims import Demand, Demands, Key, Need
 from affdsl.passes.analysis.bounds.obvious import facts_of, is_obvious
 from affdsl.passes.analysis.bounds.outside import BrokenClaims, Example
-from affdsl.passes.analysis.domain import NOT_POSITIVE, Domain
+from affdsl.passes.analysis.domain import Domain
 from affdsl.passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.scope import NOT_POSITIVE
 
 SAMPLES = 8
 """How many numbers are put in to see whether numbers decide."""

@@ -10,7 +10,7 @@ from affdsl.ir.traverse import clone_block, likes, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.domain import without_semi_affine
+from affdsl.passes.analysis.semi_affine import without_semi_affine
 from affdsl.passes.analysis.trip_count import TripCount
 from affdsl.passes.legality.order import Time, new_order
 from affdsl.passes.legality.require import Candidate, require_order

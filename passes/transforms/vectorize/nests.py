@@ -13,7 +13,7 @@ from affdsl.ir.expr import Atom, Term, Value
 from affdsl.ir.traverse import with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.domain import without_semi_affine
+from affdsl.passes.analysis.semi_affine import without_semi_affine
 from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.proposals import Proposal
 from affdsl.passes.legality.refusal import refusal
