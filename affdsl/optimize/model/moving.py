@@ -10,7 +10,7 @@ from typing import TypeAlias
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, FloorDiv, Product, Value
 from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import MemRefType
 from affdsl.optimize.machine import LINE
@@ -117,7 +117,14 @@ class Moving:
         self._exprs: dict[Affine, Affine] = {}
         self._shapes: dict[Value, list[int] | None] = {}
 
-    def moved(self, op: Op, at: Numbers, arrays: Mapping[Value, Value], caches: Sequence[int]) -> list[float]:
+    def moved(
+        self,
+        op: Op,
+        at: Numbers,
+        arrays: Mapping[Value, Value],
+        caches: Sequence[int],
+        footprint: tuple[float, float] | None = None,
+    ) -> list[float]:
         """Bytes that each cache gets and gives away while an operation runs once, the caches by their bytes.
 
         What one iteration of a loop touches stays in a cache that is large enough for it until the next one. Where a
@@ -129,16 +136,22 @@ class Moving:
             The counters of the loops around it.
         arrays
             Which array each argument of the function around is, where that was called.
+        footprint
+            What it moves if it stays in the cache in between, and what it touches, where that is known.
         """
-        once, whole = self._footprint((op,), at, arrays)
+        once, whole = footprint or self._footprint((op,), at, arrays)
         times, inside, blocks = self._entered(op, at)
         small = [cache for cache in caches if cache < whole]
-        if isinstance(op, LOOPS) and small:
-            _, of_one = self._footprint([each for block in blocks for each in block], inside, arrays)
-            small = [cache for cache in small if cache < of_one]
         if not (small and blocks):
             return [once] * len(caches)
-        parts = [self.moved(each, inside, arrays, small) for block in blocks for each in block]
+        ops, of_one = [each for block in blocks for each in block], None
+        if isinstance(op, LOOPS):
+            of_one = self._footprint(ops, inside, arrays)
+            small = [cache for cache in small if cache < of_one[1]]
+        if not small:
+            return [once] * len(caches)
+        of_one = of_one if len(ops) == 1 else None
+        parts = [self.moved(each, inside, arrays, small, of_one) for each in ops]
         found = {cache: max(once, times * sum(part[k] for part in parts)) for k, cache in enumerate(small)}
         return [found.get(cache, once) for cache in caches]
 
@@ -286,6 +299,9 @@ class Moving:
             ends = dict(at)
             for value in missing:
                 self._value(value, ends)
+        if not any(isinstance(atom, FloorDiv | Product) for atom, _ in expr.terms):  # as most are: it takes a tenth
+            sides = [(c * ends[v][c < 0], c * ends[v][c > 0]) for v, c in expr.terms]
+            return expr.constant + sum([low for low, _ in sides]), expr.constant + sum([high for _, high in sides])
         lies = range_of(expr, lambda v: between(*ends[v]))
         if lies.low is None or lies.high is None:
             raise UncountedError("it divides by a number that is not positive")
