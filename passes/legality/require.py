@@ -68,9 +68,7 @@ def require_order(
     IllegalTransform
         With the dependence that it violates.
     """
-    violation = new_order(
-        dependences, root, time, reductions=reductions, commuting=commuting, stricter=stricter
-    )
+    violation = new_order(dependences, root, time, reductions=reductions, commuting=commuting, stricter=stricter)
     if violation is None:
         return
     rounded: tuple[Reduction, ...] = ()

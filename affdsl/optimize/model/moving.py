@@ -10,7 +10,7 @@ from typing import TypeAlias
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
-from affdsl.ir.expr import Affine, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import operands_first
 from affdsl.ir.types import MemRefType
 from affdsl.optimize.machine import LINE
@@ -115,6 +115,7 @@ class Moving:
         self._lower: dict[Value, Affine] = {}
         self._spans: dict[Value, list[Affine]] = {}
         self._exprs: dict[Affine, Affine] = {}
+        self._lies: dict[tuple[Affine, tuple[Interval, ...]], Interval] = {}
         self._shapes: dict[Value, list[int] | None] = {}
 
     def moved(
@@ -299,13 +300,14 @@ class Moving:
             ends = dict(at)
             for value in missing:
                 self._value(value, ends)
-        if not any(isinstance(atom, FloorDiv | Product) for atom, _ in expr.terms):  # as most are: it takes a tenth
-            sides = [(c * ends[v][c < 0], c * ends[v][c > 0]) for v, c in expr.terms]
-            return expr.constant + sum([low for low, _ in sides]), expr.constant + sum([high for _, high in sides])
-        lies = range_of(expr, lambda v: between(*ends[v]))
-        if lies.low is None or lies.high is None:
-            raise UncountedError("it divides by a number that is not positive")
-        return lies.low, lies.high
+        key = expr, tuple([ends[v] for v in expr.values()])
+        lies = self._lies.get(key)
+        if lies is None:
+            where = range_of(expr, lambda v: between(*ends[v]))
+            if where.low is None or where.high is None:
+                raise UncountedError("it divides by a number that is not positive")
+            lies = self._lies[key] = where.low, where.high
+        return lies
 
     def _value(self, value: Value, ends: dict[Value, Interval]) -> Interval:
         """Where a value lies; added to the ends that are known are its own, and those of what it is computed from."""
