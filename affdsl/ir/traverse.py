@@ -39,17 +39,18 @@ def holders(op: Op) -> Iterator[Op]:
 
 
 def ways(op: Op, around: tuple[Op, ...] = ()) -> Iterator[tuple[Op, ...]]:
-    """The way to op and to everything inside, parents first: the operations around each one, from op on, and itself."""
+    """The way to op and to everything inside that may hold blocks, parents first: the operations around, and itself."""
     way = (*around, op)
     yield way
     for block in op.blocks():
         for inner in block:
-            yield from ways(inner, way)
+            if roles(type(inner)).regions:
+                yield from ways(inner, way)
 
 
 def way_to(op: Op, inner: Op) -> tuple[Op, ...]:
     """The operations around one that stands inside of op, from op on, and itself."""
-    return next(way for way in ways(op) if way[-1] is inner)
+    return next((*way, inner) for way in ways(op) if any(inner in block for block in way[-1].blocks()))
 
 
 def outermost(op: Op, kinds: tuple[type[OpT], ...]) -> Iterator[OpT]:

@@ -19,13 +19,13 @@ from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
-from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.access import Access, Accesses, accesses_of
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
-from affdsl.passes.analysis.trip_count import TripCount, trip_counts
+from affdsl.passes.analysis.trip_count import TripCount, trip_count
 from affdsl.passes.analysis.work import functions, work_of
 from affdsl.passes.legality.words import in_source
 from affdsl.passes.lowering.split_vectors import BYTE, NARROWEST_FLOAT
@@ -170,9 +170,27 @@ def unfit_where_refused() -> Iterator[None]:
         raise UnfitError(in_one_line(error)) from None
 
 
-def counts_inside(s: Schedule, loop: affine.For) -> dict[Value, TripCount]:
-    """How often a loop runs, and those inside of it, by their counters: all other nests are not looked at."""
-    return trip_counts(alone(way_to(s.function, {loop.iv})), loop)
+class Counts(dict[Value, TripCount]):
+    """How often a loop runs, and those inside of it, by their counters: each is found when it is asked for."""
+
+    def __init__(self, loop: affine.For, accesses: Accesses) -> None:
+        super().__init__()
+        self._loop, self._accesses = loop, accesses
+
+    def __missing__(self, iv: Value) -> TripCount:
+        loop = next(op for op in holders(self._loop) if isinstance(op, affine.For) and op.iv is iv)
+        found = self[iv] = trip_count(loop, iv, self._accesses)
+        return found
+
+
+def counts_inside(s: Schedule, loop: affine.For) -> Counts:
+    """How often a loop runs, and those inside of it: all other nests are not looked at."""
+    return _counts(alone(way_to(s.function, {loop.iv})), loop, s.module)
+
+
+@lru_cache(maxsize=4)
+def _counts(function: Func, loop: affine.For, module: Module) -> Counts:
+    return Counts(loop, accesses_of(function, module))
 
 
 @lru_cache(maxsize=1)

@@ -375,12 +375,25 @@ def _in_other_words(pairs: Map) -> Iterator[Map]:
 
 
 def _map_from(of: Relation) -> Map:
-    dims = of.inputs
+    dims, hidden = of.inputs, {*of.inputs[of.dims :]}
     found = map_of(of.index, _always(of), dims, of.params)
-    for clause in of.clauses:
-        if len(clause) != 1:
-            found = found.intersect_domain(_any_of(clause, dims, of.params))
-    return merged(found.project_out(Dim.in_, of.dims, of.locals)) if of.locals else found
+    alternatives = [clause for clause in of.clauses if len(clause) != 1]
+    within = [clause for clause in alternatives if any(not hidden.isdisjoint(c.reads) for p in clause for c in p)]
+    for clause in within:
+        found = found.intersect_domain(_any_of(clause, dims, of.params))
+    if of.locals:
+        found = found.project_out(Dim.in_, of.dims, of.locals)
+        found = merged(found) if within else found
+    if len(within) < len(alternatives):  # what says nothing of locals is the same for all that is touched there
+        clauses = tuple([c for c in of.clauses if all(hidden.isdisjoint(each.reads) for p in c for each in p)])
+        found = found.intersect_domain(_iterations(of.dims, of.params, clauses))
+    return found
+
+
+def _iterations(dims: int, params: tuple[Value, ...], clauses: tuple[Alternatives, ...]) -> Set:
+    """Where clauses without locals hold."""
+    of = relation(dims, 0, params, clauses, ())
+    return remembered(("iterations", of), lambda: merged(_inputs_of(of)))
 
 
 def _inputs_of(of: Relation) -> Set:

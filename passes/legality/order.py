@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from operator import sub
 from typing import TypeAlias
 
@@ -73,6 +73,7 @@ def new_order(
     *,
     reductions: Collection[Reduction] = (),
     commuting: Collection[Reduction] = (),
+    stricter: Time | None = None,
 ) -> Violation | None:
     """The first dependence that a new order violates; None if the order is legal.
 
@@ -91,6 +92,8 @@ def new_order(
     commuting
         Updates that may change places within an iteration, too, as `Reductions.commuting` gives them. Whoever asks
         keeps each of them whole: no statement runs between its load and its store that did not before.
+    stricter
+        A time that is quicker to ask about: all pairs that keep their order by it keep it by `time`, too.
 
     >>> from affdsl.mlir.readers import parse
     >>> from affdsl.passes.analysis.dependence import dependences
@@ -117,7 +120,7 @@ def new_order(
     own = {access: k for k, r in enumerate(reductions) for u in r.updates for access in u.accesses}
     places = {access: (k, u) for k, r in enumerate(commuting) for u in r.updates for access in u.accesses}
     carried = {r.value for r in reductions if r.value is not None}
-    order = _Order(dependences, time)
+    order = _Order(dependences, time, stricter)
     accesses = _accesses(dependences, roots, inside)
     some = order.outermost(accesses, lambda access: (own.get(access), places.get(access)))
     found = _violated(order, some, around, own, places)
@@ -228,16 +231,19 @@ def _end_as_in_the_text(parts: Sequence[tuple[object, int, bool]]) -> bool:
 class _Order:
     """Asks, for two accesses, whether a new order violates their dependence at a depth."""
 
-    def __init__(self, dependences: Dependences, time: Time) -> None:
+    def __init__(self, dependences: Dependences, time: Time, stricter: Time | None = None) -> None:
         self.dependences = dependences
+        self._stricter = None if stricter is None else _Order(dependences, stricter)
         self.time = time
         self._times: dict[Access, tuple[Affine, ...]] = {}
         self._apart: dict[Access, tuple[tuple[object, ...], tuple[int, ...]]] = {}
-        self._relations: dict[tuple[Access, int], tuple[Relation, tuple[str, ...]]] = {}
+        self._relations: dict[tuple[Access, tuple[Affine, ...]], tuple[Relation, tuple[str, ...]]] = {}
 
     def violated(self, source: Access, sink: Access, depth: int, common: int) -> Violation | None:
         """The dependence at a depth, if some of its pairs no longer run in its order."""
         if self._is_plainly_kept(source, sink, depth, common):
+            return None
+        if self._stricter is not None and self._stricter.violated(source, sink, depth, common) is None:
             return None
         at_source, at_sink, unknown = self._times_of(source, sink)
         first, second = met(source, sink)
@@ -321,7 +327,8 @@ class _Order:
 
     def is_kept_anywhere(self, source: Access, sink: Access, depth: int, common: int) -> bool:
         """Whether the subscripts and times of two accesses alone show that all pairs keep their order."""
-        return self._is_plainly_kept(source, sink, depth, common, subscript_distances)
+        orders = (self,) if self._stricter is None else (self, self._stricter)
+        return any(each._is_plainly_kept(source, sink, depth, common, subscript_distances) for each in orders)
 
     def kind(self, source: Access, sink: Access) -> Hashable:
         """What two accesses have in common with their copies that lie, and run, equally far apart: one answer for all.
@@ -364,19 +371,28 @@ class _Order:
         return runs_later(self._time_of(source), self._time_of(sink), known, lambda value: not scope.varies(value))
 
     def _times_of(self, source: Access, sink: Access) -> tuple[Relation, Relation, tuple[str, ...]]:
-        """From iterations of source and of sink to their times, of one length; and what is not known of these."""
-        length = max(len(self._time_of(source)), len(self._time_of(sink)))
-        first, second = self._relation(source, length), self._relation(sink, length)
+        """From iterations of source and of sink to their times, of one length; and what is not known of these.
+
+        Of two places in a body that differ only which is first counts, and nothing that follows them; where they are
+        the same they tell nothing. So isl is asked about few terms, and for many accesses about the same ones.
+        """
+        times: list[tuple[Affine, Affine]] = []
+        for a, b in zip_longest(self._time_of(source), self._time_of(sink), fillvalue=Affine()):
+            if not (a.is_constant and b.is_constant):
+                times.append((a, b))
+            elif a.constant != b.constant:
+                times.append((Affine((), int(a.constant > b.constant)), Affine((), int(a.constant < b.constant))))
+                break
+        one, other = zip(*times, strict=True) if times else ((Affine(),), (Affine(),))
+        first, second = self._relation(source, one), self._relation(sink, other)
         return first[0], second[0], (*first[1], *second[1])
 
-    def _relation(self, access: Access, length: int) -> tuple[Relation, tuple[str, ...]]:
-        """From iterations of an access to its time, filled up to a length; and what is not known of that."""
-        key = access, length
+    def _relation(self, access: Access, time: tuple[Affine, ...]) -> tuple[Relation, tuple[str, ...]]:
+        """From iterations of an access to a time, and what is not known of that."""
+        key = access, time
         if key not in self._relations:
-            exprs = self._time_of(access)
-            padded = (*exprs, *[Affine()] * (length - len(exprs)))
             around = access.domain if access.recovered is None else access.recovered.domain
-            known, domain = self.dependences.accesses.scope.exprs(padded, around)
+            known, domain = self.dependences.accesses.scope.exprs(time, around)
             unknown = tuple(reason for reason in domain.unknown if reason not in around.unknown)
             self._relations[key] = domain.relation(known), unknown
         return self._relations[key]

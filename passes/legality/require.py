@@ -45,13 +45,15 @@ def require_order(
     combining: Sequence[Value] = (),
     reassociate: bool = False,
     candidates: Iterable[Candidate] = (),
+    stricter: Time | None = None,
 ) -> None:
     """Let a reordering pass if it is legal.
 
     Parameters
     ----------
-    commuting
-        Updates that may change places within an iteration, too: see `new_order`.
+    commuting, stricter
+        Updates that may change places within an iteration, too, and a time that is quicker to ask about: see
+        `new_order`.
     combining
         The loops whose reductions in memory may be made in another order: those that come to the same in any order, and
         if `reassociate` also those that are rounded. Where the latter would help, that is proposed.
@@ -66,7 +68,7 @@ def require_order(
     IllegalTransform
         With the dependence that it violates.
     """
-    violation = new_order(dependences, root, time, reductions=reductions, commuting=commuting)
+    violation = new_order(dependences, root, time, reductions=reductions, commuting=commuting, stricter=stricter)
     if violation is None:
         return
     rounded: tuple[Reduction, ...] = ()

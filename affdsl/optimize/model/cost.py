@@ -104,7 +104,13 @@ class Model(Frozen):
 
     def computing(self, op: Op) -> float:
         """The cycles of an operation if all is in the nearest cache. Raises UncountedError as `of` does."""
-        return Computing(self.iterations, self.machine).op(op, one())
+        if op not in self._computed:
+            self._computed[op] = Computing(self.iterations, self.machine).op(op, one())
+        return self._computed[op]
+
+    @cached_property
+    def _computed(self) -> dict[Op, float]:
+        return {}
 
     def of(self, op: Op, arrays: Mapping[Value, Value] | None = None, *, beside: float = 0.0) -> Cost:
         """The cost of an operation outside of all loops, of a call that is not the first one.

@@ -115,9 +115,17 @@ class Moving:
         self._lower: dict[Value, Affine] = {}
         self._spans: dict[Value, list[Affine]] = {}
         self._exprs: dict[Affine, Affine] = {}
+        self._lies: dict[tuple[Affine, tuple[Interval, ...]], Interval] = {}
         self._shapes: dict[Value, list[int] | None] = {}
 
-    def moved(self, op: Op, at: Numbers, arrays: Mapping[Value, Value], caches: Sequence[int]) -> list[float]:
+    def moved(
+        self,
+        op: Op,
+        at: Numbers,
+        arrays: Mapping[Value, Value],
+        caches: Sequence[int],
+        footprint: tuple[float, float] | None = None,
+    ) -> list[float]:
         """Bytes that each cache gets and gives away while an operation runs once, the caches by their bytes.
 
         What one iteration of a loop touches stays in a cache that is large enough for it until the next one. Where a
@@ -129,16 +137,22 @@ class Moving:
             The counters of the loops around it.
         arrays
             Which array each argument of the function around is, where that was called.
+        footprint
+            What it moves if it stays in the cache in between, and what it touches, where that is known.
         """
-        once, whole = self._footprint((op,), at, arrays)
+        once, whole = footprint or self._footprint((op,), at, arrays)
         times, inside, blocks = self._entered(op, at)
         small = [cache for cache in caches if cache < whole]
-        if isinstance(op, LOOPS) and small:
-            _, of_one = self._footprint([each for block in blocks for each in block], inside, arrays)
-            small = [cache for cache in small if cache < of_one]
         if not (small and blocks):
             return [once] * len(caches)
-        parts = [self.moved(each, inside, arrays, small) for block in blocks for each in block]
+        ops, of_one = [each for block in blocks for each in block], None
+        if isinstance(op, LOOPS):
+            of_one = self._footprint(ops, inside, arrays)
+            small = [cache for cache in small if cache < of_one[1]]
+        if not small:
+            return [once] * len(caches)
+        of_one = of_one if len(ops) == 1 else None
+        parts = [self.moved(each, inside, arrays, small, of_one) for each in ops]
         found = {cache: max(once, times * sum(part[k] for part in parts)) for k, cache in enumerate(small)}
         return [found.get(cache, once) for cache in caches]
 
@@ -286,10 +300,14 @@ class Moving:
             ends = dict(at)
             for value in missing:
                 self._value(value, ends)
-        lies = range_of(expr, lambda v: between(*ends[v]))
-        if lies.low is None or lies.high is None:
-            raise UncountedError("it divides by a number that is not positive")
-        return lies.low, lies.high
+        key = expr, tuple([ends[v] for v in expr.values()])
+        lies = self._lies.get(key)
+        if lies is None:
+            where = range_of(expr, lambda v: between(*ends[v]))
+            if where.low is None or where.high is None:
+                raise UncountedError("it divides by a number that is not positive")
+            lies = self._lies[key] = where.low, where.high
+        return lies
 
     def _value(self, value: Value, ends: dict[Value, Interval]) -> Interval:
         """Where a value lies; added to the ends that are known are its own, and those of what it is computed from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from weakref import WeakKeyDictionary
 
 from affdsl.codegen.c.emit import in_registers
 from affdsl.ir.core import Block, Op
@@ -113,21 +114,39 @@ def cycles_of(
     >>> cycles_of(jammed, standing_in(jammed), machine) < cycles_of(before, standing_in(before), machine) / 2
     True
     """
-    function = s.function
+    known = _all_sizes(s) if sizes is None else dict(sizes)
+    key, kept = (*nests, *known.items()), _asked.setdefault(s.module, {})
+    if key not in kept or kept[key][0].machine != machine:
+        kept[key] = (*_modelled(s.module, nests, machine, known), {})
+    model, asked, cycles = kept[key]
+    if near not in cycles:
+        cycles[near] = sum(model.computing(op) if near else model.of(op).cycles for op in asked)
+    return cycles[near]
+
+
+_asked: WeakKeyDictionary[Module, dict[tuple[object, ...], tuple[Model, list[Op], dict[bool, float]]]]
+_asked = WeakKeyDictionary()
+"""What was found, as long as a program lives: of a candidate it is asked beside several schedules before it."""
+
+
+def _modelled(
+    whole: Module, nests: Collection[Op], machine: Machine, known: dict[Value, int]
+) -> tuple[Model, list[Op]]:
+    """The model of a program with some nests alone, and these as they are there."""
+    function = whole.functions[-1]
     body = tuple(_without_other_nests(function.body, nests))
-    others = [op for op in s.module.body if op is not function]
+    others = [op for op in whole.body if op is not function]
     module = in_registers(Module((*others, with_fields(function, body=body))), machine.target.width)
     function = module.functions[-1]
-    known = _all_sizes(s) if sizes is None else dict(sizes)
     shapes = {
         v: [e.evaluate(known) for e in shape]
         for v, shape in zip(function.args, function.shapes, strict=False)
         if isinstance(v.type, MemRefType) and shape is not None
     }
     model = Model(module, known | lines_begin(module), shapes, machine)
-    whole = zip((op for op in body if any(op.blocks())), (op for op in function.body if any(op.blocks())), strict=True)
-    asked = [split for op, split in whole if op in nests]  # vectors in it are split, and it stands where it stood
-    return sum(model.computing(op) if near else model.of(op).cycles for op in asked)
+    pairs = zip((op for op in body if any(op.blocks())), (op for op in function.body if any(op.blocks())), strict=True)
+    asked = [split for op, split in pairs if op in nests]  # vectors in it are split, and it stands where it stood
+    return model, asked
 
 
 def _without_other_nests(block: Block, nests: Collection[Op]) -> Iterator[Op]:

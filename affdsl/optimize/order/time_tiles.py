@@ -153,9 +153,10 @@ def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
         made = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             made.vectorize(name, lanes_of(nest, options), tail=tail)
-            if not is_lane_by_lane(made, name):
-                inner_loops.spliced(made, name, options)
-                return made
+            if is_lane_by_lane(made, name):  # with any tail
+                break
+            inner_loops.spliced(made, name, options)
+            return made
     if len(nest.band) > 1:
         raise UnfitError(f"{name} cannot run on vectors")
     return s

@@ -7,9 +7,8 @@ from copy import copy
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
-from affdsl.ir.expr import Value
 from affdsl.ir.traverse import holders, walk
-from affdsl.optimize.nests import counts_inside, loop_called, names_in, unfit_where_refused
+from affdsl.optimize.nests import Counts, counts_inside, loop_called, names_in, unfit_where_refused
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 
@@ -48,17 +47,17 @@ def _short(s: Schedule, root: str) -> Iterator[tuple[str, float]]:
     around = next((op for op in holders(s.function) if isinstance(op, affine.For) and names[op.iv] == root), None)
     if around is None:
         return
-    most = {iv: count.high for iv, count in counts_inside(s, around).items()}
+    counts = counts_inside(s, around)
     for op in walk(around):
-        if isinstance(op, affine.For) and op is not around and 1 < (most[op.iv] or 0) <= MOST_ITERATIONS:
-            yield names[op.iv], _operations(op, most)
+        if isinstance(op, affine.For) and op is not around and 1 < (counts[op.iv].high or 0) <= MOST_ITERATIONS:
+            yield names[op.iv], _operations(op, counts)
 
 
-def _operations(loop: affine.For, most: dict[Value, int | None]) -> float:
+def _operations(loop: affine.For, counts: Counts) -> float:
     """How many operations straight code of a loop has at most."""
-    count = most[loop.iv]
+    count = counts[loop.iv].high
     if count is None:
         return float("inf")
     inner = [op for op in loop.body if isinstance(op, affine.For)]
     own = sum(isinstance(each, _COUNTED) for op in loop.body if op not in inner for each in walk(op))
-    return count * (own + sum(_operations(op, most) for op in inner))
+    return count * (own + sum(_operations(op, counts) for op in inner))

@@ -245,10 +245,7 @@ def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
         if around and not outer_distances(first, second, around + 1, around):
             return False
         with spending(BUDGET):
-            pairs = same_element(first, second)
-            for k in range(around):
-                pairs = pairs.equate(Dim.in_, k, Dim.out, k)
-            return not pairs.is_empty()
+            return not same_element(first, second, around).is_empty()
 
     try:
         return remembered(("meet", first, second, around), find)

@@ -12,7 +12,7 @@ from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.semi_affine import without_semi_affine
 from affdsl.passes.analysis.trip_count import TripCount
-from affdsl.passes.legality.order import Time, new_order
+from affdsl.passes.legality.order import Time
 from affdsl.passes.legality.require import Candidate, require_order
 from affdsl.passes.transforms.loops.unrolling import is_multiple
 
@@ -63,16 +63,17 @@ def require_groups(
     (low, *left) = [without_semi_affine(e, fixed) for e in (*loop.lower, *splits) if e is not None]
     number = (loop.iv - low) // (loop.step * factor)
 
-    def time(access: Access) -> Sequence[Term]:
+    def alike(access: Access) -> Sequence[Term]:
         return (number, *within(access))
 
-    if left:
-        if new_order(dependences, loop, time) is None:  # legal even if the rest were a group, which is quicker to ask
-            return
-        rest = Value(INDEX)
-        dependences.accesses.scope.add(affine.Max(rest, (Affine(), *(loop.iv - split for split in left))), around + 1)
+    if not left:
+        require_order(dependences, loop, alike, what=what, candidates=candidates(alike))
+        return
+    rest = Value(INDEX)
+    dependences.accesses.scope.add(affine.Max(rest, (Affine(), *(loop.iv - split for split in left))), around + 1)
 
-        def time(access: Access) -> Sequence[Term]:  # 0 in whole groups; each iteration of the rest is alone
-            return (number, rest, *within(access))
+    def time(access: Access) -> Sequence[Term]:  # 0 in whole groups; each iteration of the rest is alone
+        return (number, rest, *within(access))
 
-    require_order(dependences, loop, time, what=what, candidates=candidates(time))
+    # What is legal even if the rest were a group is quicker to ask about.
+    require_order(dependences, loop, time, what=what, candidates=candidates(time), stricter=alike)
