@@ -24,7 +24,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
-from affdsl.passes.analysis.stride import Stride, strides, supposed
+from affdsl.passes.analysis.stride import Motion, Stride, strides, supposed
 from affdsl.passes.analysis.trip_count import TripCount, trip_counts
 from affdsl.passes.analysis.work import functions, work_of
 from affdsl.passes.legality.words import in_source
@@ -120,8 +120,9 @@ class Nest(Frozen):
         moving = [v in Varying(loop, frozenset(loop.carried)) for v in op.indices]
         if any(moving[:-1]) or (moving[-1] and op.indices[-1] is not iv):
             return found
-        step = (*[0] * (len(moving) - 1), loop.step if moving[-1] else 0)
-        return Stride({0: "invariant", 1: "contiguous"}.get(step[-1], "strided"), step)
+        step = loop.step if moving[-1] else 0
+        motion: Motion = "invariant" if not step else "contiguous" if step == 1 else "strided"
+        return Stride(motion, (*[0] * (len(moving) - 1), step))
 
     @cached_property
     def _known(self) -> dict[Access, Mapping[Value, Stride]]:
