@@ -24,12 +24,13 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
-from affdsl.passes.analysis.stride import Stride, strides, supposed
+from affdsl.passes.analysis.stride import Motion, Stride, strides, supposed
 from affdsl.passes.analysis.trip_count import TripCount, trip_count
 from affdsl.passes.analysis.work import functions, work_of
 from affdsl.passes.legality.words import in_source
 from affdsl.passes.lowering.split_vectors import BYTE, NARROWEST_FLOAT
 from affdsl.passes.transforms.vectorize import Tail
+from affdsl.passes.transforms.vectorize.varying import Varying
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
@@ -105,8 +106,23 @@ class Nest(Frozen):
     def _strides(self, access: Access) -> Mapping[Value, Stride]:
         if access not in self._known:
             found = strides(access, self.dependences.accesses.scope)
-            self._known[access] = {iv: supposed(each, access) for iv, each in found.items()}
+            self._known[access] = {iv: supposed(self._by_data(each, access, iv), access) for iv, each in found.items()}
         return self._known[access]
+
+    def _by_data(self, found: Stride, access: Access, iv: Value) -> Stride:
+        """How an access moves of which data says the subscripts, if these are the same in all iterations of a loop.
+
+        All but the last may be so, too, and that is the number of the iteration: x[rows[k], j] moves along j.
+        """
+        op, loop = access.op, next((each for each in self.loops if each.iv is iv), None)
+        if found.motion != "unknown" or not loop or not isinstance(op, memref.Load | memref.Store) or not op.indices:
+            return found
+        moving = [v in Varying(loop, frozenset(loop.carried)) for v in op.indices]
+        if any(moving[:-1]) or (moving[-1] and op.indices[-1] is not iv):
+            return found
+        step = loop.step if moving[-1] else 0
+        motion: Motion = "invariant" if not step else "contiguous" if step == 1 else "strided"
+        return Stride(motion, (*[0] * (len(moving) - 1), step))
 
     @cached_property
     def _known(self) -> dict[Access, Mapping[Value, Stride]]:

@@ -212,10 +212,10 @@ FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "t
 """The recipes for all nests, by the names of `choices.RECIPES`."""
 
 FOR_LOOPS: Mapping[str, OfLoop] = {
+    "products": products_in_loops.take,
     "sweeps": _with_sweeps,
     "rows": unless_small(_with_whole_rows),
     "straight": unless_small(_with_straight_code),
-    "products": products_in_loops.take,
     "panels": panels.take,
     "outer": unless_small(outer_loops.take_all),
     "vectors": unless_small(_with_vectors),

@@ -39,11 +39,12 @@ def standing_in(s: Schedule, *, but_not_in: Schedule | None = None) -> list[Op]:
 def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
     """Numbers for sizes with which what stands in a schedule alone, and not in another one, runs.
 
-    They are the usual ones, but larger where that stands in the version of a loop for large sizes: it would not run,
-    whatever it is, with others.
+    They are the usual ones, but larger where that stands in the version of a loop for large sizes, or in a loop from
+    one size to another: it would not run, whatever it is, with others.
     """
     others = {*walk(but_not_in.function)}
-    is_flat = max(map(_depth, standing_in(s, but_not_in=but_not_in)), default=0) == 1
+    nests = standing_in(s, but_not_in=but_not_in)
+    is_flat = max(map(_depth, nests), default=0) == 1
     arrays = [bits_of(v.type.element) for v in s.function.args if isinstance(v.type, MemRefType)]
     widest = max(1, max(arrays, default=0) // 8)
     sizes = _all_sizes(s, LONG if is_flat else SIZE * max(1, FLOAT // widest))
@@ -62,6 +63,10 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
                 enter(inside)
 
     enter(s.function.body)
+    for op in (each for nest in nests for each in walk(nest) if isinstance(each, affine.For)):
+        for trips in (upper - lower for lower in op.lower for upper in op.upper):
+            if sizes.keys() >= {*trips.values()} and trips.evaluate(sizes) <= 0:
+                _enlarge(sizes, trips - SIZE)
     return sizes
 
 

@@ -72,6 +72,8 @@ WHOLE_QUOTIENT = 10.0
 """Cycles in which a quotient of integers keeps its unit."""
 BY_NUMBER = 5.0
 """Operations of a quotient of integers by a number: it is a product."""
+LONG_BY_NUMBER = 12.0
+"""The same of vectors of 32 bits and more: no instruction has the upper halves of their products."""
 FUNCTIONS = {"exp": 12.0, "exp2": 12.0, "log": 12.0, "log2": 12.0, "sin": 16.0, "cos": 16.0, "powf": 40.0}
 """Cycles of a function for a number, or a lane of 64 bits; a quarter of that for one of 32 bits."""
 PRODUCTS = {64: 4.0, 32: 2.0}
@@ -166,6 +168,10 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
             wide = machine.target.has_gathers and bits_of(element_of(op.result.type)) >= 32  # as they are gathered
             is_gathered = wide and all(isinstance(maker(v), memref.Load) for v in op.elements)
             return Units() if is_gathered else Units(moves=lanes_of(op.result.type))
+        case vector.Broadcast() | vector.ExtractStridedSlice() if _is_number(op.source, maker):
+            return Units()  # it is made before loops
+        case vector.ExtractStridedSlice() if not any(op.offsets):
+            return Units()
         case vector.Extract() | vector.Insert() | vector.ExtractStridedSlice() | vector.Broadcast():
             return Units(moves=0.5)
         case vector.Reduction() if isinstance(element_of(op.source.type), FloatType):
@@ -240,7 +246,7 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
         busy += ROOTS.get(bits_of(type), ROOTS[64]) * (kind != "divf")
         return Units(floats=count, busy=count * busy * (machine.parts if isinstance(type, VectorType) else 1))
     if kind in _WHOLE_QUOTIENTS and isinstance(op, arith.Binary) and _is_number(op.right, maker):
-        return Units(integers=BY_NUMBER * count)
+        return Units(integers=(LONG_BY_NUMBER if is_vector and bits_of(type) > 16 else BY_NUMBER) * count)
     if kind in _WHOLE_QUOTIENTS:
         return Units(integers=4.0 * lanes_of(type), busy=WHOLE_QUOTIENT * lanes_of(type))
     if kind in _EXTREMES:
@@ -272,7 +278,7 @@ def _is_number(v: Value, maker: Makers) -> bool:
 def _number(v: Value, maker: Makers) -> arith.Constant | None:
     """The number that a value is, or that is in all lanes."""
     op = maker(v)
-    if isinstance(op, vector.Broadcast):
+    while isinstance(op, vector.Broadcast | vector.ExtractStridedSlice):
         op = maker(op.source)
     return op if isinstance(op, arith.Constant) else None
 

@@ -29,6 +29,7 @@ from affdsl.optimize.nests import (
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.repeated import share_done_again
+from affdsl.optimize.size import is_long
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError, in_one_line
 from affdsl.optimize.vector import periods, store_forwarding, sums
@@ -197,6 +198,8 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
         tails: tuple[Tail, ...] = ("early", options.tail) if rows == 1 and _has_rows_alike(s, nest) else (options.tail,)
         with unfit_where_refused():
             sums.with_tail(made, name, lanes, tails)
+            if is_long(made, s):  # what masks make lane by lane, as of channels side by side
+                made = copy(s).vectorize(name, lanes, tail="scalar")
     if is_lane_by_lane(made, name, gathers=options.target.has_gathers):
         raise UnfitError(lane_by_lane(nest, name))
     if lanes > 2 and _hands_on_one_by_one(made, name):

@@ -9,7 +9,7 @@ from affdsl.ir.dialects import affine, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import I1, MemRefType
 from affdsl.passes.transforms.vectorize import table
 from affdsl.passes.transforms.vectorize.interleaved import access_together
 from affdsl.passes.transforms.vectorize.lanes import Lanes, nothing, zero
@@ -29,7 +29,7 @@ def access(at: Lanes, op: Access) -> None:
         at.emit(op)
     elif (group := at.groups.get(op)) is not None and at.mask is None:
         access_together(at, op, group)
-    elif all(step == 0 for step in steps) and at.mask is None:
+    elif all(step == 0 for step in steps) and (at.mask is None or isinstance(op, affine.Load | memref.Load)):
         _same_element(at, op)
     elif is_plain and steps[-1] == 1:
         _neighbours(at, op)
@@ -56,12 +56,18 @@ def _exprs(at: Lanes, op: Access) -> list[Affine | None]:
 
 
 def _same_element(at: Lanes, op: Access) -> None:
-    """All lanes access one element: each loads the same, and the last one stores last."""
+    """All lanes access one element: each loads the same, if any of them runs, and the last one stores last."""
     if isinstance(op, affine.Store | memref.Store):
         at.emit(_of_lane(at, op, at.width - 1, value=at.in_lane(op.value, at.width - 1)))
         return
     made = Value(op.result.type, op.result.hint)
-    at.emit(_of_lane(at, op, 0, result=made))
+    load = _of_lane(at, op, 0, result=made)
+    if at.mask is not None:
+        somewhere = Value(I1)
+        at.emit(vector.Reduction(somewhere, "or", at.mask, (), location=op.location))
+        load = _guarded(at, op, somewhere, [load])
+        (made,) = load.results
+    at.emit(load)
     wide = Value(at.vector_type(op.result))
     at.emit(vector.Broadcast(wide, made))
     at.define(op.result, wide)

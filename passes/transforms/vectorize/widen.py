@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.debugging import why_in_order
@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import op_name, shown
-from affdsl.ir.traverse import substitute, with_fields
+from affdsl.ir.traverse import clone, substitute, with_fields
 from affdsl.ir.types import I1
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.approximate.circular import is_near
@@ -122,12 +122,47 @@ def _harmless(at: Lanes, op: Op, operands: Mapping[str, object]) -> dict[str, ob
 
 
 def _loop(at: Lanes, op: affine.For) -> None:
+    """A loop inside: where bounds differ, all lanes run the iterations in the middle, and some those at the ends."""
     lower, upper = (tuple(at.expr(e) for e in bounds) for bounds in (op.lower, op.upper))
     _require_steps(at, op, (*lower, *upper))
     runs = _between(at, op, lower, upper)
-    ends = {"lower": tuple(_least(at, e) for e in lower), "upper": tuple(_most(at, e) for e in upper)}
     wide = [at.varies(v) for v in op.carried]
-    inits = tuple(at.vector(v) if w else v for v, w in zip(op.inits, wide, strict=True))
+    values = tuple(at.vector(v) if w else v for v, w in zip(op.inits, wide, strict=True))
+    pieces = [*_pieces(at, lower, upper)]
+    for bounds, differs in pieces:
+        made = with_fields(_piece(at, op, runs if differs else [], wide), inits=values, written=None, **bounds)
+        made = clone(made, {}) if len(pieces) > 1 else made  # then all that it carries varies
+        at.emit(made)
+        values = made.results
+    for old, new, w in zip(op.results, values, wide, strict=True):
+        if w:
+            at.define(old, new)
+
+
+def _pieces(
+    at: Lanes, lower: Sequence[Affine], upper: Sequence[Affine]
+) -> Iterator[tuple[dict[str, tuple[Affine, ...]], bool]]:
+    """The bounds of loops that run after one another, and whether only some lanes run their iterations.
+
+    Those in the middle have no mask. There is one loop alone where they are known to be none, or where its ends would
+    be one of several numbers.
+    """
+    first, begin = ([pick(at, e) for e in lower] for pick in (_least, _most))
+    end, last = ([pick(at, e) for e in upper] for pick in (_least, _most))
+    before, behind = ([pick(at, e) for e in bounds if at.step(e)] for pick, bounds in ((_most, lower), (_least, upper)))
+    none = any((b - a).is_constant and (b - a).constant <= 0 for a in begin for b in end)
+    if none or max(len(before), len(behind)) > 1 or not (before or behind):
+        yield {"lower": tuple(first), "upper": tuple(last)}, bool(before or behind)
+        return
+    if before:
+        yield {"lower": tuple(first), "upper": (*last, *before)}, True
+    yield {"lower": tuple(begin), "upper": tuple(end)}, False
+    if behind:
+        yield {"lower": (*begin, *behind), "upper": tuple(last)}, True
+
+
+def _piece(at: Lanes, op: affine.For, runs: Sequence[Constraint], wide: Sequence[bool]) -> affine.For:
+    """A loop inside in all lanes, those of them alone for which some constraints hold."""
     carried, results = (
         tuple(Value(at.vector_type(v), v.hint, v.location) if w else v for v, w in zip(values, wide, strict=True))
         for values in (op.carried, op.results)
@@ -140,11 +175,7 @@ def _loop(at: Lanes, op: affine.For) -> None:
         with at.where(at.mask if mask is None else mask):
             widen(at, op.body)
         _yield(at, op.body, wide, mask, carried)
-    made = with_fields(op, body=tuple(inside), inits=inits, carried=carried, results=results, written=None, **ends)
-    at.emit(made)
-    for old, new, w in zip(op.results, results, wide, strict=True):
-        if w:
-            at.define(old, new)
+    return with_fields(op, body=tuple(inside), carried=carried, results=results)
 
 
 def _require_steps(at: Lanes, op: affine.For, bounds: Sequence[Affine]) -> None:
