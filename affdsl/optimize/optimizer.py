@@ -168,8 +168,11 @@ def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Sc
         root = row.names[0]
         if root in joined.finished:
             continue
-        if matrix_products.is_straight(s, root, options):
-            notes.append(of(s, names_in(s, root), why=STRAIGHT_PRODUCT))
+        with suppress(UnfitError):
+            names = names_in(s, root)
+            made, how = matrix_products.take_straight(s, root, options)
+            notes.append(of(s, names, how, "" if how else STRAIGHT_PRODUCT))
+            s = made
             straight.add(root)
             continue
         if options.threads > 1 and root != joined.small:

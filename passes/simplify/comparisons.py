@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith, scf
+from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import rewrite, walk
@@ -46,12 +46,20 @@ class Conditions:
         self.truths: dict[Value, bool] = {}
         self.are_any = False
         """Whether some are decided that are no constants."""
+        self._counts: dict[Value, Value] = {}
+        """How many lanes of a mask are set, from the first one on."""
 
     def decided(self, op: Op, context: Context) -> Op | Block | None:
         """What is left of an operation that is a condition, or asks for one; None for all others."""
         match op:
             case arith.Compare():
-                return self._true_or_false(op.result, _truth(op, context))
+                found = compared(op, context.meant)
+                return self._true_or_false(op.result, found and _truth(*found, context))
+            case vector.CreateMask(bounds=(count,)):
+                self._counts[op.result] = count
+            case vector.Extract(source=mask, static_position=(int(lane),)) if mask in self._counts:
+                is_set = Constraint(context.meant(self._counts[mask]) - lane - 1)
+                return self._true_or_false(op.result, _truth(is_set, True, context))
             case arith.Constant(value=bool(truth)):
                 self.truths[op.result] = truth
             case arith.Binary(kind="andi" | "ori" | "xori") if op.result.type == I1:
@@ -104,12 +112,10 @@ def without_unread(function: Func) -> Func:
         function = made
 
 
-def _truth(op: arith.Compare, context: Context) -> bool | None:
-    """What a comparison is in all iterations; None where it may be either."""
-    found = compared(op, context.meant)
-    if found is None or context.is_contradictory:
+def _truth(constraint: Constraint, where_it_holds: bool, context: Context) -> bool | None:
+    """What a condition is in all iterations that is so where a constraint holds; None where it may be either."""
+    if context.is_contradictory:
         return None
-    constraint, where_it_holds = found
     if context.proves(constraint):
         return where_it_holds
     return not where_it_holds if context.excludes([constraint]) else None

@@ -88,11 +88,36 @@ def test_few_columns_are_rows_of_vectors(columns, target, most):
         assert wanted.tobytes() == found.tobytes()
 
 
-@pytest.mark.parametrize("kernel", [rows_of_products(7, 7), products(4, 4, 4), products(16, 16, 16, batch=False)])
+@pytest.mark.parametrize("kernel", [rows_of_products(4, 5), products(4, 4, 4), products(16, 16, 16, batch=False)])
 def test_few_columns_and_terms_are_left_to_the_compiler(kernel):
     said = kernel.optimize("avx512", threads=1).explain()
     assert "as written: compilers make straight code, on vectors" in said
     assert "try:" not in said
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(("columns", "terms", "lanes"), [(3, 3, 4), (4, 2, 4), (6, 16, 8), (7, 7, 8)])
+def test_a_row_is_one_register_where_columns_are_gathered_or_odd(columns, terms, lanes, turned):
+    @af.kernel
+    def turn(a: af.f64[M, terms], b: af.f64[(columns, terms) if turned else (terms, columns)], c: af.f64[M, columns]):
+        with af.for_(M) as i, af.for_(columns) as j:
+            total = af.var(af.f64(0))
+            with af.for_(terms) as k:
+                total += a[i, k] * (b[j, k] if turned else b[k, j])
+            c[i, j] = total
+
+    fast = turn.optimize("avx512", threads=1)
+    is_one = turned or columns > 5
+    assert (f"j is one vector of {lanes}, k is straight code" in fast.explain()) == is_one
+    assert "is one vector" not in turn.optimize("avx2", threads=1).explain()
+    for rows in (0, 1, 9):
+        random = np.random.default_rng(rows)
+        a, b = random.normal(size=(rows, terms)), random.normal(size=(columns, terms) if turned else (terms, columns))
+        wanted, found, run = (np.full((rows, columns), np.nan) for _ in range(3))
+        turn.interpret(a, b, wanted)
+        fast.interpret(a, b, found)
+        fast(a, b, run)
+        assert wanted.tobytes() == found.tobytes() == run.tobytes()
 
 
 def test_a_loop_that_runs_once_is_none():

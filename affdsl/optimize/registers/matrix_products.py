@@ -101,19 +101,26 @@ def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:
     return False
 
 
-def is_straight(s: Schedule, root: str, options: Options) -> bool:
-    """Whether a loop holds nothing but a product of few columns and terms, with what begins its sums."""
+def take_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+    """The schedule with a loop that holds nothing but a product of few columns and terms, with what begins its sums.
+
+    It stays as it was, with no words, where compilers make good code of it. Raises UnfitError for all other loops.
+    """
     found = nests_in(s, root)
     if len(found) != 1:
-        return False
+        raise UnfitError
     nest = replace(found[0], band=(*found[0].loops,), around=())
-    with suppress(UnfitError):
-        lanes = lanes_of(nest, options)
-        if _sums_in_variable(nest):
-            return len(nest.band) > 2 and small_products.is_straight(nest.band[-3:], lanes)
+    lanes = lanes_of(nest, options)
+    if _sums_in_variable(nest):
+        loops = nest.band[-3:]
+    else:
         of = product_of(nest)
-        return small_products.is_straight((of.i, of.j, of.k), lanes)
-    return False
+        loops = of.i, of.j, of.k
+    if len(loops) < 3 or not small_products.is_straight(loops, lanes):
+        raise UnfitError
+    with suppress(UnfitError):
+        return small_products.in_one_register(s, nest, loops, options)
+    return s, ""
 
 
 def _sums_in_variable(nest: Nest) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import FrozenValue
@@ -12,7 +13,7 @@ from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import AllOrNone
 from affdsl.optimize.machine import USUAL_CACHES
-from affdsl.optimize.nests import Nest, is_lane_by_lane, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, unfit_where_refused
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
@@ -34,6 +35,8 @@ NARROW = 48
 """Fewer columns than this make a product narrow, where their number is known: rows of B are read where they stand."""
 STRAIGHT = 16
 """How many terms there are at most of which compilers make straight code, where the number of columns is known, too."""
+UNEVEN = 6
+"""Of so many columns at least, which are no whole vector, compilers make several vectors that are shorter."""
 LEAST_PACKED = 3
 """How many vectors rows have in the mean for which copies pay where nothing else is there for small matrices."""
 
@@ -164,6 +167,40 @@ def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, optio
     rows = NARROW_ROWS if count <= lanes else ROWS
     finish(s, Small(loops=loops), options, rows)
     return f"a product of small matrices, where they stand: vectors of {lanes}, {rows} rows at once"
+
+
+def in_one_register(s: Schedule, nest: Nest, loops: Sequence[affine.For], options: Options) -> tuple[Schedule, str]:
+    """The schedule with each row of a product of few columns and terms in one register, with a mask for what is left.
+
+        for i, j, k: C[i, j] += A[i, k] * B[j, k]   ->   b0, b1 = B[0 :+ n, 0], B[0 :+ n, 1]
+                                                         for i: C[i, 0 :+ n] = A[i, 0] * b0 + A[i, 1] * b1
+
+    The factor that is the same for all rows stays in registers. Raises UnfitError where compilers do as well: what they
+    do badly are factors of which lanes take one column, and rows of odd lengths.
+
+    Parameters
+    ----------
+    loops
+        The loops over rows, columns and terms, whose numbers of iterations are known but for the first.
+    """
+    _, j, k = loops
+    columns, lanes = _count(j) or 0, lanes_of(nest, options)
+    while lanes > 2 and lanes // 2 >= columns:
+        lanes //= 2
+    reads = [a for a in nest.accesses if a.kind == "read" and not nest.is_still(a, j) and not nest.is_still(a, k)]
+    is_turned = any(nest.stride(a, j).motion != "contiguous" for a in reads)
+    is_odd = UNEVEN <= columns < lanes
+    if not options.target.has_masks or columns > lanes or not (is_turned or is_odd):
+        raise UnfitError
+    made, (row, column, term) = copy(s), map(nest.name, loops)
+    with unfit_where_refused():
+        made.vectorize(column, lanes, tail="folded")
+        with suppress(IllegalTransform):  # its sums are in a variable
+            made.scalar_replace(term)
+        made.unroll(term)
+    with suppress(IllegalTransform):  # each row has factors of its own
+        made.hoist(row)
+    return made, f"{column} is one vector of {lanes}, {term} is straight code"
 
 
 def _count(loop: affine.For) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith, func, scf
+from affdsl.ir.dialects import affine, arith, func, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name, shown
@@ -177,7 +177,7 @@ class Motion:
         if part.op.is_terminator:
             return "it ends the body"
         for inner in walk(part.op):
-            if effects(inner) != NONE and not isinstance(inner, affine.Access):
+            if effects(inner) != NONE and not isinstance(inner, affine.Access | vector.MaskedLoad):
                 return f"{op_name(inner)} is not moved"
             used = next((v for v in inner.mentions() if v in varying), None)
             if used is not None:

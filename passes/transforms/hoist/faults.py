@@ -9,8 +9,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Constraint, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
 from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.certain import divisors, holds
@@ -21,7 +21,8 @@ _TOTAL = (
     affine.If, affine.For, affine.Parallel, affine.Yield, affine.Apply, affine.Min, affine.Max,
     arith.Constant, arith.Extended, arith.Negate, arith.Compare, arith.Select,
     math.Unary, math.Fma, complex_.ComplexOp, memref.Rank, memref.ExtractAlignedPointerAsIndex, memref.GetGlobal,
-    vector.Fma, vector.Broadcast, vector.Shuffle, vector.Transpose, vector.ShapeCast, vector.Step,
+    vector.Fma, vector.Broadcast, vector.CreateMask, vector.FromElements, vector.Shuffle, vector.Transpose,
+    vector.ShapeCast, vector.Step,
 )  # fmt: skip
 """Operations that have a result for all operands, if their affine expressions have one."""
 OPEN_KINDS = frozenset(
@@ -30,7 +31,7 @@ OPEN_KINDS = frozenset(
 """Kinds of arith that LLVM leaves open for some right operands, whatever they give here."""
 OPEN_CASTS = frozenset(("fptosi", "fptoui"))
 """Casts that LLVM leaves open for some operands."""
-_LOADS = (affine.Load, affine.VectorLoad)
+_Load = affine.Load | affine.VectorLoad | vector.MaskedLoad
 _MAY_NOT_RETURN = (func.Call, scf.While, Opaque)
 _MOST_OTHERS = 16
 """So many accesses are asked about when a load needs them."""
@@ -44,12 +45,13 @@ class Faults:
         calls = any(isinstance(a.op, func.Call) for a in accesses.all)
         functions = {f.symbol: f for f in module.functions} if module is not None and calls else {}
         self._constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
+        self._masks = {op.result: op for op in walk(accesses.function) if isinstance(op, vector.CreateMask)}
         self._frees = [a for a in accesses.all if a.kind == "write" and _may_free(a.op, functions, frozenset())]
 
     def are_impossible(self, op: Op, loop: Op) -> bool:
         """Whether an operation inside of a loop may run before it too, though the loop may not run at all; or inside of
         a condition."""
-        if isinstance(op, _LOADS):
+        if isinstance(op, _Load):
             domain = self._of.domains[loop]
             return self._has_content(op, loop) and (
                 self._is_inside(op, domain) or self._is_inside(op, self._where_others_are_inside(loop, domain))
@@ -94,7 +96,7 @@ class Faults:
         visit(self._of.function.body, ())
         return found
 
-    def _has_content(self, op: affine.Load | affine.VectorLoad, loop: Op) -> bool:
+    def _has_content(self, op: _Load, loop: Op) -> bool:
         """Whether what is read was certainly written, and not given back: an argument, or a variable stored before."""
         buffer = self._of.storage.buffer(op.memref)
         around = self._of.domains[loop].ivs[:1]
@@ -118,18 +120,29 @@ class Faults:
             )
         )
 
-    def _is_inside(self, op: affine.Load | affine.VectorLoad, domain: Domain) -> bool:
-        """Whether a load lies inside of its buffer wherever a loop is reached, though it may not run."""
+    def _is_inside(self, op: _Load, domain: Domain) -> bool:
+        """Whether a load lies inside of its buffer wherever a loop is reached, though it may not run.
+
+        Of a masked load so do its first lanes, if a mask of a known number of them keeps the others out.
+        """
         type = op.memref.type
         if not isinstance(type, MemRefType):
             return False
         lanes = [1] * type.rank
-        if isinstance(op, affine.VectorLoad) and not isinstance(type.element, VectorType):
+        if not isinstance(op, affine.Load) and not isinstance(type.element, VectorType):
             assert isinstance(op.result.type, VectorType)
             if any(op.result.type.scalable):
                 return False
             lanes[type.rank - op.result.type.rank :] = op.result.type.shape
-        exprs, domain = self._of.scope.exprs(op.index, domain)
+            if isinstance(op, vector.MaskedLoad) and (mask := self._masks.get(op.mask)) is not None:
+                bounds, domain = self._of.scope.exprs([Affine.of(bound) for bound in mask.bounds], domain)
+                if all(bound.is_constant for bound in bounds):
+                    within = (
+                        max(0, min(lane, bound.constant))
+                        for lane, bound in zip(op.result.type.shape, bounds, strict=True)
+                    )
+                    lanes[type.rank - op.result.type.rank :] = within
+        exprs, domain = self._of.scope.exprs(subscripts(op), domain)
         for axis, (expr, lane) in enumerate(zip(exprs, lanes, strict=True)):
             size = self._of.scope.size_of(op.memref, axis)
             if size is None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
@@ -82,6 +82,31 @@ def test_a_variable_that_certainly_has_a_value_is_loaded_though_the_loop_may_not
       return }}""")
     (after,) = affine_loop_invariant_code_motion(function).functions
     assert any(isinstance(op, affine.Load) for op in after.body) == moves
+
+
+@pytest.mark.parametrize(("lanes", "first", "stored", "moves"), [
+    (3, 6, "%B", True), (3, 7, "%B", False), (0, 9, "%B", True), (9, 5, "%B", True), (9, 6, "%B", False),
+    (-1, 9, "%B", True), ("%n", 5, "%B", True), ("%n", 6, "%B", False), (3, 6, "%A", False),
+])  # fmt: skip
+def test_a_masked_load_moves_where_the_lanes_that_are_set_lie_in_the_array(lanes, first, stored, moves):
+    """Since the loop may not run; and not where the loop stores what is loaded."""
+    count = lanes if isinstance(lanes, str) else f"%c{abs(lanes)}"
+    function = parsed(f"""{HEAD} {{
+      %c{abs(lanes) if isinstance(lanes, int) else 0} = arith.constant {lanes if isinstance(lanes, int) else 0} : index
+      %at = arith.constant {first} : index
+      %none = arith.constant dense<0.0> : vector<4xf32>
+      affine.for %i = 0 to %n {{
+        %mask = vector.create_mask {count} : vector<4xi1>
+        %v = vector.maskedload %A[%at], %mask, %none : memref<9xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+        %one = vector.extract %v[0] : f32 from vector<4xf32>
+        affine.store %one, {stored}[%i] : memref<9xf32>
+      }}
+      return }}""")
+    (before,) = function.functions
+    (loop,) = (op for op in before.body if isinstance(op, affine.For))
+    after = hoist(before, loop.iv)
+    assert any(isinstance(op, vector.MaskedLoad) for op in after.body) == moves
+    validate(function, with_fields(function, functions=(after,)))
 
 
 BESIDE = """{{

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import affine, func
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk, with_fields
@@ -183,3 +183,22 @@ def test_conditions_as_numbers_are_decided_and_what_asks_for_them_is_chosen():
     assert "y[i] = x[i];" in first
     assert "if ((i_rest - k - 1 >= 0) | (x[i_rest] > 0.0))" in second
     assert "chosen = 2.0;" in second
+
+
+def test_lanes_of_a_mask_that_are_set_or_not_for_all_sizes_need_no_condition():
+    n, m = af.symbols("n m")
+
+    @af.kernel
+    def turned(x: af.f64[3, 7], y: af.f64[n, 3], z: af.f64[n, m], w: af.f64[m, n]):
+        with af.for_(n) as i:
+            with af.for_(3) as j:
+                y[i, j] = x[j, 1]
+            with af.for_(m) as k:
+                z[i, k] = w[k, i]
+
+    def conditions(s, loop):
+        made = s.vectorize(loop, 4, tail="folded").function
+        return sum(isinstance(op, scf.If) for op in walk(made))
+
+    assert conditions(af.Schedule(turned), "j") == 0
+    assert conditions(af.Schedule(turned), "k") == 3  # the first lane runs in each iteration
