@@ -102,11 +102,12 @@ def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:
 
 
 def is_straight(s: Schedule, root: str, options: Options) -> bool:
-    """Whether a loop holds nothing but a product of few columns and terms, with what begins its sums."""
+    """Whether a loop holds nothing but products of few columns and terms, with what begins their sums."""
     found = nests_in(s, root)
-    if len(found) != 1:
-        return False
-    nest = replace(found[0], band=(*found[0].loops,), around=())
+    return bool(found) and all(_is_straight(replace(each, band=(*each.loops,), around=()), options) for each in found)
+
+
+def _is_straight(nest: Nest, options: Options) -> bool:
     with suppress(UnfitError):
         lanes = lanes_of(nest, options)
         if _sums_in_variable(nest):
