@@ -9,7 +9,8 @@ are then taken out one by one and added.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
@@ -26,6 +27,9 @@ _QUICK = (*_ADDITIONS, "mulf")
 _AROUND = (*_ACCESSES, affine.Apply, affine.Yield, scf.Yield, arith.Constant)
 MOST_OPERATIONS = 5
 """How many operations beside each sum scalars do while an addition waits for the one before it."""
+SHORT, LONGEST, STRAIGHT = 16, 32, 200
+"""Sums of so few terms in one loop, and in all loops that they run over, are unrolled as a whole by gcc, if that is no
+more than so many operations: it then has vectors of the loop around, whose lanes are sums of their own."""
 NEAR = 4
 """So many elements are between those of two iterations at most: farther ones, as in columns, are left to compilers."""
 
@@ -98,6 +102,68 @@ def sums_floats_up(loop: affine.For | scf.For) -> bool:
         elif op.is_terminator and not handed_on.issuperset(op.reads()):
             return False
     return 0 < sums <= additions and operations <= (1 + MOST_OPERATIONS) * sums
+
+
+def is_short_sum(loop: affine.For | scf.For, around: Sequence[Op]) -> bool:
+    """Whether a loop makes sums of few terms, whose number is known, from the first to the last one.
+
+    Parameters
+    ----------
+    around
+        What stands around the loop, from outside to inside.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> rows = parse('''func.func @rows(%x: memref<?x3xf32>, %y: memref<?xf32>, %n: index) {
+    ...   affine.for %i = 0 to %n {
+    ...     affine.for %k = 0 to 3 {
+    ...       %a = affine.load %x[%i, %k] : memref<?x3xf32>
+    ...       %s = affine.load %y[%i] : memref<?xf32>
+    ...       %next = arith.addf %s, %a : f32
+    ...       affine.store %next, %y[%i] : memref<?xf32>
+    ...     }
+    ...   }
+    ...   return
+    ... }''').functions[0].body[0]
+    >>> is_short_sum(rows.body[0], [rows]), is_short_sum(rows, [])
+    (True, False)
+    """
+    terms = _trips(loop)
+    if terms is None or not 0 < terms <= SHORT or terms * len(loop.body) > STRAIGHT:
+        return False
+    places = {(op.memref, subscripts(op)) for op in loop.body if isinstance(op, _STORES)}
+    inner = loop
+    for each in reversed([op for op in around if isinstance(op, affine.For | scf.For)]):
+        before = _before(inner, each.body)
+        inits = {*inner.inits}
+        places |= {(op.memref, subscripts(op)) for op in before if isinstance(op, _LOADS) and op.result in inits}
+        begun = {(op.memref, subscripts(op)) for op in before if isinstance(op, _STORES)}
+        made = {each.iv, *(v for op in each.body for v in op.defines())}
+        places = {
+            (memref, index)
+            for memref, index in places - begun
+            if memref not in made and made.isdisjoint(v for e in index for v in e.values())
+        }
+        if not places and inits.isdisjoint(each.carried):
+            return True
+        trips = _trips(each)
+        terms = terms * trips if trips is not None else LONGEST + 1
+        if terms > LONGEST:
+            return False
+        inner = each
+    return True
+
+
+def _before(op: Op, block: Iterable[Op]) -> list[Op]:
+    """What stands before an operation of a block."""
+    return [*takewhile(lambda each: each is not op, block)]
+
+
+def _trips(loop: affine.For | scf.For) -> int | None:
+    """How often a loop runs, where its bounds are numbers."""
+    if not isinstance(loop, affine.For) or len(loop.lower) != 1 or len(loop.upper) != 1:
+        return None
+    span = loop.upper[0] - loop.lower[0]
+    return -(-span.constant // loop.step) if span.is_constant else None
 
 
 def runs_once_at_most(loop: affine.For | scf.For) -> bool:

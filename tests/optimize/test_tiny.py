@@ -120,6 +120,30 @@ def test_a_row_is_one_register_where_columns_are_gathered_or_odd(columns, terms,
         assert wanted.tobytes() == found.tobytes() == run.tobytes()
 
 
+def test_several_products_of_few_columns_and_terms_are_left_to_the_compiler_too():
+    @af.kernel
+    def transformed(x: af.f32[B, 8, 8], c: af.f32[8, 8], y: af.f32[B, 8, 8]):
+        t = af.alloca(af.f32[8, 8])
+        with af.for_(B) as n:
+            with af.for_(8) as i, af.for_(8) as j:
+                total = af.var(af.f32(0))
+                with af.for_(8) as k:
+                    total += c[i, k] * x[n, k, j]
+                t[i, j] = total
+            with af.for_(8) as i, af.for_(8) as j:
+                total = af.var(af.f32(0))
+                with af.for_(8) as k:
+                    total += t[i, k] * c[j, k]
+                y[n, i, j] = total
+
+    fast = transformed.optimize("avx512", threads=1)
+    assert "as written: compilers make straight code, on vectors" in fast.explain()
+    x, c = (np.random.default_rng(1).normal(size=shape).astype("f4") for shape in ((3, 8, 8), (8, 8)))
+    y = np.zeros_like(x)
+    fast(x, c, y)
+    assert np.allclose(y, c @ x @ c.T, atol=1e-4)
+
+
 def test_a_loop_that_runs_once_is_none():
     fast = rows_of_products(K, 1).optimize("avx2", threads=1)
     assert "8 iterations of i run at once" in fast.explain()

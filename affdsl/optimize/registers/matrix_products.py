@@ -102,14 +102,23 @@ def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:
 
 
 def take_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
-    """The schedule with a loop that holds nothing but a product of few columns and terms, with what begins its sums.
+    """The schedule with a loop that holds nothing but products of few columns and terms, with what begins their sums.
 
-    It stays as it was, with no words, where compilers make good code of it. Raises UnfitError for all other loops.
+    It stays as it was, with no words, where compilers make good code of it, and where there are several. Raises
+    UnfitError for all other loops.
     """
-    found = nests_in(s, root)
-    if len(found) != 1:
+    found = [replace(each, band=(*each.loops,), around=()) for each in nests_in(s, root)]
+    straight = [_straight(nest, options) for nest in found]
+    if not found:
         raise UnfitError
-    nest = replace(found[0], band=(*found[0].loops,), around=())
+    if len(found) == 1:
+        with suppress(UnfitError):
+            return small_products.in_one_register(s, found[0], straight[0], options)
+    return s, ""
+
+
+def _straight(nest: Nest, options: Options) -> tuple[affine.For, ...]:
+    """The loops of a product of few columns and terms. Raises UnfitError for another nest."""
     lanes = lanes_of(nest, options)
     if _sums_in_variable(nest):
         loops = nest.band[-3:]
@@ -118,9 +127,7 @@ def take_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, s
         loops = of.i, of.j, of.k
     if len(loops) < 3 or not small_products.is_straight(loops, lanes):
         raise UnfitError
-    with suppress(UnfitError):
-        return small_products.in_one_register(s, nest, loops, options)
-    return s, ""
+    return loops
 
 
 def _sums_in_variable(nest: Nest) -> bool:

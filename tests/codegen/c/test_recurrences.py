@@ -190,6 +190,40 @@ def test_sums_of_floats_that_are_vectorized_as_before(which):
     assert not is_in_order(kernels[which])
 
 
+@pytest.mark.parametrize(
+    ("terms", "outer", "is_short"),
+    [(2, None, True), (8, None, True), (16, None, True), (17, None, False), (3, 3, True), (4, 8, True), (5, 7, False),
+     (8, 8, False), (3, N, False), (8, N, False), (N, None, False)],
+)  # fmt: skip
+@pytest.mark.parametrize("where", ["variable", "array", "value"])
+def test_short_sums_are_unrolled_and_others_in_order(terms, outer, is_short, where):
+    rows = 1 if outer is None else outer
+
+    @af.kernel
+    def sums(A: af.f64[N, rows, terms], y: af.f64[N]):
+        with af.for_(N) as i:
+            if where == "array":
+                y[i] = 0.0
+                with af.for_(rows) as j, af.for_(terms) as k:
+                    y[i] += A[i, j, k]
+            else:
+                total = af.var(af.f64(0))
+                with af.for_(rows) as j, af.for_(terms) as k:
+                    total += A[i, j, k]
+                y[i] = total
+
+    assert is_in_order(af.Schedule(sums).scalar_replace("k").kernel() if where == "value" else sums) is not is_short
+
+
+def test_sums_that_begin_anew_in_a_loop_around_are_as_short_as_they_are():
+    @af.kernel
+    def each_row(A: af.f64[N, N, 3], y: af.f64[N, N]):
+        with af.for_(N) as i, af.for_(N) as j, af.for_(3) as k:
+            y[i, j] += A[i, j, k]
+
+    assert not is_in_order(each_row)
+
+
 def test_small_elements_that_are_looked_up_several_at_once():
     @af.kernel
     def one(x: af.u8[N], table: af.u8[256], out: af.u8[N]):
