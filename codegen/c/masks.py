@@ -1,7 +1,8 @@
-"""How wide the lanes of masks are in C: as wide as those that they choose, or else as what is compared to get them."""
+"""How wide the lanes of masks are in C: as most of what they choose, and of what is compared to get them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from affdsl.codegen.c.types import container, scalar, width
@@ -28,11 +29,12 @@ def mask_widths(function: func.Func) -> dict[Value, int]:
         masks = [value for value in _together(op) if is_mask(value)]
         for value in masks:
             leaders[leader(value)] = leader(masks[0])
-    found: dict[Value, int] = {}
-    for wide in (_chosen, _compared):
+    votes: dict[Value, Counter[int]] = {}
+    for wide in (_chosen, _compared):  # of widths that are as many the first one wins: that of what is chosen
         for op in ops:
             for value, bits in wide(op):
-                found.setdefault(leader(value), bits)
+                votes.setdefault(leader(value), Counter())[bits] += 1
+    found = {value: count.most_common(1)[0][0] for value, count in votes.items()}
     return {value: found.get(leader(value), NARROWEST) for value in leaders}
 
 

@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from affdsl.ir.core import Op
+from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
@@ -141,6 +141,8 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
             return False  # the loop is made twice
         case affine.If() if not all(map(_is_compared, op.condition)):
             return True
+        case scf.If() if _converted(op.condition, of) > 1:
+            return True  # each conversion has branches for what does not fit, and gcc 12 jumps from one to the other
         case affine.If() | scf.If():
             return _keeps_the_last(op, before)
         case arith.Binary() if op.kind in _QUOTIENTS:
@@ -157,6 +159,17 @@ def _is_compared(condition: Constraint) -> bool:
     if not divisors:
         return not condition.equality
     return all(isinstance(each, int) and each & (each - 1) == 0 for each in divisors)
+
+
+def _converted(condition: Value, of: Iterations) -> int:
+    """How many floats become integers on which a condition depends."""
+    seen, waiting = set[Op](), [condition]
+    while waiting:
+        op = of.maker(waiting.pop())
+        if isinstance(op, Lanewise) and op not in seen:
+            seen.add(op)
+            waiting += op.reads()
+    return sum(isinstance(op, arith.Cast) and op.kind in ("fptosi", "fptoui") for op in seen)
 
 
 def _keeps_the_last(op: scf.If | affine.If, before: set[Value]) -> bool:
