@@ -450,6 +450,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         dma: bool = False,
         name: str = "",
         private: bool = False,
+        still: str = "",
     ) -> Self:
         """Let a loop work on a copy of what it touches of an array, made right before it and taken back behind it.
 
@@ -470,9 +471,12 @@ class Schedule(ShownAsText, Generic[P, R]):
         private
             Let the copy belong to the loops around as well: it is made once, and only what something sees is taken
             back, as in the last iteration, where all others write the elements again before anything reads them.
+        still
+            A loop: only accesses whose subscripts do not move with it go to the copy, so that of `C[i, j] += C[i, k]`
+            with `still="j"` the second one does. It is refused where the others write elements of the copy.
         """
         options = {"space": space, "layout": layout, "panels": panels, "dma": dma, "name": name, "private": private}
-        return self._take("copy", array, loop, **options)
+        return self._take("copy", array, loop, **options, still=still)
 
     def pipeline(self, loop: str) -> Self:
         """Let the DMAs that bring data into a loop, as `copy` with `dma` makes them, start one iteration early."""

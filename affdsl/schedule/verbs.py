@@ -142,7 +142,7 @@ def _tile(at: Place, loops: object, sizes: object, **options: Argument) -> Step:
 
 def _copy(
     at: Place, array: object, loop: object, *, space: object, layout: object, panels: object, dma: bool, name: str,
-    private: bool,
+    private: bool, still: object,
 ) -> Step:  # fmt: skip
     buffer, iv = at.array(array), at.loop(loop)
     if not isinstance(layout, tuple) or not isinstance(panels, Mapping | None):
@@ -152,7 +152,7 @@ def _copy(
             "as {0: 8}",
         )
     widths = ((at.number(k, "a dimension", 0), at.number(w, "a width", 1)) for k, w in (panels or {}).items())
-    options: Mapping[str, Argument] = {
+    options: dict[str, Argument] = {
         "space": at.number(space, "space", 0),
         "layout": tuple(at.number(axis, "a dimension", 0) for axis in layout),
         "panels": dict(widths),
@@ -160,6 +160,8 @@ def _copy(
         "name": name,
         "private": private,
     }
+    if still != "":
+        options |= {"still": at.loop(still)}
     return Step("data_copy", (buffer, iv), tuple(options.items()))
 
 

@@ -126,9 +126,11 @@ def _copy(schedule: af.Schedule, rng: random.Random) -> None:
     panels = {0: rng.choice((2, 3))} if rng.random() < 0.3 else None
     space, layout = rng.choice((0, 1)), rng.choice(((), (), (1, 0)))
     dma, private = rng.random() < 0.3, rng.random() < 0.3
+    still = _loop(schedule, rng) if rng.random() < 0.3 else ""
     schedule.copy(
-        _array(schedule, rng), _loop(schedule, rng), space=space, panels=panels, layout=layout, dma=dma, private=private
-    )
+        _array(schedule, rng), _loop(schedule, rng), space=space, panels=panels, layout=layout, dma=dma,
+        private=private, still=still,
+    )  # fmt: skip
 
 
 def _band(schedule: af.Schedule, rng: random.Random) -> tuple[str, ...]:

@@ -492,10 +492,10 @@ PRIMITIVES: dict[str, Primitive] = {
         *OWN_ONLY,
     ),
     "data_copy": _primitive(
-        buffer_in((0, 1, 2)),
+        buffer_in((0, 1, 2), range(4)),
         lambda at, loops, n: data_copy(
             at.function, at.buffers[n[0]], *at.ivs(loops), dma=n[1] == 1, space=n[1] % 2, private=n[1] == 2,
-            module=at.module,
+            still=None if n[2] else at.ivs(loops)[0], module=at.module,
         ),
     ),
     "pipeline": _primitive(buffer_of_pair, pipelined, (transferring, "require_order", _yes)),

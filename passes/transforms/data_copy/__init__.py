@@ -41,6 +41,7 @@ def data_copy(
     tag_space: int = 0,
     name: str = "",
     private: bool = False,
+    still: Value | None = None,
     module: Module | None = None,
 ) -> Func:
     """Let a loop work on a copy of what it touches of an array.
@@ -84,6 +85,9 @@ def data_copy(
         have it of one size; no thread shares it. And only what something sees is taken back: nothing where it is
         always written again first, and what the last iteration leaves where that is so in all others. Where the flow
         of values is not known, all is taken back.
+    still
+        The induction variable of a loop: only the accesses whose subscripts do not move with it go to the copy. All
+        others must touch other elements than these in an iteration of the loops around, if one of the two writes.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 
@@ -123,7 +127,7 @@ def data_copy(
       return
     }
     """
-    options = CopyOptions(space, tuple(layout), dict(panels or {}), dma, tag_space, name, private)
+    options = CopyOptions(space, tuple(layout), dict(panels or {}), dma, tag_space, name, private, still)
     what = f"copy {called(buffer)} for loop {called(iv)}"
     loop = loop_of(function, iv, what)
     plan = planned(Accesses(function, module), (loop,), loop, buffer, options, what)

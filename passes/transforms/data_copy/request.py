@@ -32,6 +32,7 @@ class CopyOptions(FrozenValue):
     tag_space: int = 0
     name: str = ""
     private: bool = False
+    still: Value | None = None
     only_static: bool = False
     """Whether sizes that are known only at run time are refused."""
 
@@ -80,6 +81,8 @@ class CopyRequest:
     def _is_redirected(self, access: Access) -> bool:
         if not isinstance(access.op, affine.Access):
             return False
+        if any(self.options.still in subscript.values() for subscript in access.op.index):
+            return False
         memref_ = access.op.memref
         is_handle = (
             isinstance(self.accesses.scope.makers.get(memref_), memref.GetGlobal) and access.buffer is self.array
@@ -99,7 +102,10 @@ class CopyRequest:
 
     def _require_own(self, touching: Sequence[Access], inside: set[Op], around: set[Op]) -> Map:
         if not self.redirected:
-            raise self.refuse(f"no affine access inside touches {name(self.value)}")
+            same = (
+                "" if self.options.still is None else f" with subscripts that {name(self.options.still)} does not move"
+            )
+            raise self.refuse(f"no affine access inside{same} touches {name(self.value)}")
         written = next(iter(self.writes), None)
         beside = self.place.nothing()
         for access in touching:
