@@ -24,7 +24,7 @@ from affdsl.passes.analysis.conditions import alternatives, is_computed
 from affdsl.passes.analysis.early_exits import LEFT, may_have_left
 from affdsl.passes.analysis.linearized import at_least_zero, is_affine
 from affdsl.passes.analysis.polyhedral import DEEPEST_QUOTIENT
-from affdsl.passes.analysis.relations import Alternatives, Relation, iterator, local, relation
+from affdsl.passes.analysis.relations import Alternatives, Clauses, Relation, iterator, local, relation
 from affdsl.passes.analysis.views import digits, joined
 
 _Position: TypeAlias = "tuple[dict[Value, Value], tuple[Alternatives, ...], tuple[Value, ...]]"
@@ -89,7 +89,7 @@ class Domain(Frozen):
         clauses = tuple([tuple([tuple([_placed(c, new) for c in part]) for part in clause]) for clause in own])
         stand_ins = set(new.values())
         read = [v for clause in clauses for part in clause for c in part for v in c.values() if v not in stand_ins]
-        self._position.append((new, (*before, *clauses), tuple(dict.fromkeys((*params, *read)))))
+        self._position.append((new, Clauses((*before, *clauses)), tuple(dict.fromkeys((*params, *read)))))
         return self._position[0]
 
     def _placed_around(self, new: Mapping[Value, Value]) -> tuple[tuple[Alternatives, ...], tuple[Value, ...]]:
