@@ -17,7 +17,7 @@ from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.quirks import is_written
-from affdsl.codegen.c.recurrences import hands_on_integers, runs_once_at_most, sums_floats_up
+from affdsl.codegen.c.recurrences import hands_on_integers, loses_zeros, runs_once_at_most, sums_floats_up
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
@@ -62,7 +62,8 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
     c.lines.loop(iv, lower, upper.at(ADD), step.text, "" if also is None else c.lines.read(names[also]))
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
-    if any(is_written(name) and is_concerned(op) for name, is_concerned in _IN_ORDER.items()):
+    loses = is_written("sums_under_conditions") and loses_zeros(op, c.plan.func, c.definitions)
+    if loses or any(is_written(name) and is_concerned(op) for name, is_concerned in _IN_ORDER.items()):
         c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
     if early is None:
         c.block_to(op.body, Target(names))
