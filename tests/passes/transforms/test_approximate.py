@@ -238,3 +238,15 @@ def test_vectors_that_are_arrays_in_c(lanes, type):
     made.interpret(x, wanted)
     made(x, found)
     assert wanted.tobytes() == found.tobytes()
+
+
+def test_powers_of_two_stay_products_when_sums_are_contracted():
+    """C scales by one instruction; as a part of e**x + 1 it was four and a sum."""
+
+    @af.kernel
+    def of(x: af.f32[N], y: af.f32[N]):
+        with af.for_(N) as i:
+            y[i] = af.exp(x[i]) + 1
+
+    made = of.optimize("avx512", threads=1, approximate=True, contract=True)
+    assert "scaled_f32x16(" in made.c()
