@@ -210,7 +210,7 @@ MAKERS = {
         "does more": "which does more than to compute, load and store",
     }),
     "approximate": Maker(approximate, dict.fromkeys(
-        ("other functions", "of halves", "elsewhere"), "no exp, exp2, log, log2, log10, erf, tanh of f32 or f64 is computed in it"
+        ("other functions", "of halves", "elsewhere"), "no exp, exp2, log, log2, log10 of f32 or f64 is computed in it"
     )),
 }  # fmt: skip
 """What makes programs for each verb, and what a refusal says of what is planted."""
