@@ -49,7 +49,9 @@ def ways(op: Op, around: tuple[Op, ...] = ()) -> Iterator[tuple[Op, ...]]:
 
 
 def way_to(op: Op, inner: Op) -> tuple[Op, ...]:
-    """The operations around one that stands inside of op, from op on, and itself."""
+    """The operations around one that is op, or stands inside of it, from op on, and itself."""
+    if inner is op:
+        return (op,)
     return next((*way, inner) for way in ways(op) if any(inner in block for block in way[-1].blocks()))
 
 

@@ -87,8 +87,9 @@ class _Needed:
         self.written: dict[Value, list[tuple[Op, ...]]] = {}
         self.differing: dict[tuple[tuple[int, ...], frozenset[Value]], int | None] = {}
         for way in ways(self.nest):
-            for array in _written(way[-1]):
-                self.written.setdefault(self.of.base(array, self.arrays), []).append(way[:-1])
+            for op in (op for block in way[-1].blocks() for op in block):
+                for array in _written(op):
+                    self.written.setdefault(self.of.base(array, self.arrays), []).append(way)
 
     def block(self, block: Block, at: _Place) -> None:
         """What is in a block."""

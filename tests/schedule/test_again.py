@@ -5,7 +5,7 @@ from copy import copy
 import pytest
 
 import affdsl as af
-from affdsl.schedule import schedule as module
+from affdsl.schedule import taking as module
 from affdsl.schedule.again import remembering
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
