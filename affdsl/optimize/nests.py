@@ -20,6 +20,7 @@ from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access, Accesses, accesses_of
+from affdsl.passes.analysis.combining import COMBINERS
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.early_exits import early_loops
 from affdsl.passes.analysis.parallelism import of_loop
@@ -254,16 +255,16 @@ def has_same_statements(nest: Nest, other: Nest) -> bool:
 
 
 def updates(nest: Nest) -> tuple[Access, arith.Binary] | None:
-    """The only store of the innermost loop, and the sum or difference with what its element held that it stores."""
+    """The only store of the innermost loop, and what it stores: what its element held, combined with something."""
     stores = [a for a in nest.accesses if a.kind == "write"]
     if len(stores) != 1 or not isinstance(stores[0].op, affine.Store):
         return None
     store = stores[0].op
     makers = {v: op for op in nest.innermost.body for v in op.defines()}
     combined = makers.get(store.value)
-    if not isinstance(combined, arith.Binary) or combined.kind not in ("addf", "subf", "addi", "subi"):
+    if not isinstance(combined, arith.Binary) or combined.kind not in COMBINERS:
         return None
-    held = [combined.left] if combined.kind.startswith("sub") else [combined.left, combined.right]
+    held = (combined.left, combined.right) if COMBINERS[combined.kind][1] == "both" else (combined.left,)
     for value in held:
         load = makers.get(value)
         if isinstance(load, affine.Load) and (load.memref, load.index) == (store.memref, store.index):

@@ -13,6 +13,7 @@ from affdsl.optimize.nests import Nest, nests, roots_of, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector.sums import is_sum
+from affdsl.passes.analysis.combining import COMBINERS
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -39,7 +40,7 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
         raise UnfitError("it is no chain of nests")
     if any(row.is_parallel for row in s.loops()):
         raise UnfitError("its iterations run in parallel, as it is written")
-    if any(updates(nest) is not None or is_sum(nest, nest.innermost) for nest in nests(s)):
+    if any(_adds(nest) or is_sum(nest, nest.innermost) for nest in nests(s)):
         raise UnfitError("some nest sums up")
     inlined = _inlined(s, arrays)
     if inlined is not None:
@@ -52,6 +53,12 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     steps = [step.call.verb for step in made.steps[len(s.steps) :]]
     what = [f"{steps.count(verb)} x {verb}" for verb in dict.fromkeys(steps)]
     return made, f"nests of it run as one ({', '.join(what)})"
+
+
+def _adds(nest: Nest) -> bool:
+    """Whether each iteration adds something to an element, or subtracts it."""
+    found = updates(nest)
+    return found is not None and COMBINERS[found[1].kind][0] in ("addf", "addi")
 
 
 def _inlined(s: Schedule, arrays: list[str]) -> Schedule | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from itertools import product
 
 from affdsl.explained import Note, SourceLoop
 from affdsl.ir.core import Op
@@ -13,9 +14,17 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
-from affdsl.optimize.attempts import bring_innermost, distribute, names_made
+from affdsl.optimize.attempts import AllOrNone, bring_innermost, distribute, names_made
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.nests import Nest, names_in, nest_called, nests_in, unfit_where_refused
+from affdsl.optimize.nests import (
+    Nest,
+    counts_inside,
+    names_in,
+    nest_called,
+    nests_in,
+    require_loop,
+    unfit_where_refused,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.threads import sharing
@@ -25,7 +34,7 @@ from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 
-def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[Note]]:
+def take(s: Schedule, root: str, options: Options, rows: int) -> tuple[Schedule, list[Note]]:
     """The schedule with a loop in blocks, and what each block needs of those before it as products of matrices.
 
         for i, j: { for k < min(i, j): A[i, j] -= A[i, k] * A[k, j]; ... }
@@ -36,7 +45,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[Note]
     ----------
     Dongarra, Duff, Sorensen and van der Vorst, "Numerical linear algebra for high-performance computers", SIAM 1998.
     """
-    made, strip = in_blocks(copy(s), root, (), options.choices.block_rows, options.choices, options.threads)
+    made, strip = in_blocks(copy(s), root, (), rows, options.choices, options.threads)
     within = names_in(made, strip)
     shares = [
         Note((SourceLoop(row.names[0], row.location),), "threads share the rows of each block")
@@ -116,12 +125,54 @@ def in_blocks(
             s.interchange(outer, strip)
         _cut(s, root, strip, size)
     distribute(s, names_in(s, strip)[1:])
+    _keep_what_is_read(s, root, size)
     for path in list(_long(s, strip)):
         made = copy(s)
         with suppress(UnfitError):
             sharing.rows_of_block(made, path, size, threads)
             s, _ = in_blocks(made, path[-1], path[:-1], choices.block_columns, choices)
     return s, strip
+
+
+def crossed(s: Schedule, root: str) -> set[str]:
+    """The loops over all rows or columns of a product, by name, one of which each of its terms reads.
+
+    for k: { for i, j: C[i, j] += C[i, k] * B[k, j] }   ->   j
+    """
+    found = set[str]()
+    for nest, of in products_over(s, root):
+        for factor in of.factors:
+            if factor.buffer is of.store.buffer:
+                for read, stored in zip(factor.index or (), of.store.index or (), strict=True):
+                    if of.k.iv in read.values():
+                        over = (loop for loop in (of.i, of.j) if loop.iv in stored.values())
+                        found |= {nest.name(loop) for loop in over if not matrix_products.is_tied(of.k, loop)}
+    return found
+
+
+def products_over(s: Schedule, root: str) -> Iterator[tuple[Nest, matrix_products.Product]]:
+    """The products inside of a loop whose terms are those of its iterations, which other things may part."""
+    for nest in nests_in(s, root):
+        names = [nest.name(loop) for loop in nest.loops]
+        with suppress(UnfitError):
+            whole = replace(nest, band=(*nest.loops[names.index(root) :],), around=())
+            found = matrix_products.product_of(whole)
+            if found.k is whole.band[0]:
+                yield whole, found
+
+
+def _keep_what_is_read(s: Schedule, root: str, size: int) -> None:
+    """Let large products wait for the end of a block, where each iteration keeps what they read of it."""
+    counts, before = counts_inside(s, require_loop(s, root)), len(s.steps)
+    for nest, of in [*products_over(s, root)]:
+        if all((counts[loop.iv].high or size + 1) > size for loop in (of.i, of.j)) and len(nest.band[0].body) > 1:
+            arrays = {factor.buffer.name for factor in of.factors if factor.buffer is of.store.buffer}
+            with AllOrNone(s):
+                for array, still in product(arrays, (of.i, of.j)):
+                    s.copy(array, nest.name(nest.band[1]), still=nest.name(still))
+                    s.expand(names_made(s)[0], root)
+    if len(s.steps) > before:
+        distribute(s, [root])
 
 
 def _cut(s: Schedule, root: str, strip: str, size: int) -> None:
@@ -132,20 +183,23 @@ def _cut(s: Schedule, root: str, strip: str, size: int) -> None:
     assert isinstance(behind, Index)
     start = _loops(s)[strip].iv
     inside = {start, _loops(s)[root].iv}
-    seen = set(inside)
-    while (name := _next(s, strip, inside, seen)) is not None:
+    seen, over_all = set(inside), bool(crossed(s, root))
+    while (name := _next(s, strip, inside, seen, crossed(s, root) if over_all else ())) is not None:
         loop = _loops(s)[name]
         seen.add(loop.iv)
         begins, ends = (_moves(bound, inside) for bound in (loop.lower, loop.upper))
         if begins:
             inside.add(loop.iv)
-        if begins == ends:
+        if begins and ends:
             continue
         depth = next(row.depth for row in s.loops() if row.iv is loop.iv)
-        s.split(name, strip if ends else behind)
-        for rest in [row.iv for row in s.made if row.depth == depth][:1]:
-            seen.add(rest)
-            inside |= {rest} if ends else set()
+        s.split(name, behind if begins else strip)
+        for rest in [row for row in s.made if row.depth == depth][:1]:
+            seen.add(rest.iv)
+            inside |= {rest.iv} if not begins else set()
+            if begins == ends:
+                s.split(rest.names[0], behind)
+                seen |= {row.iv for row in s.made if row.depth == depth}
 
 
 def _loops(s: Schedule) -> dict[str, affine.For]:
@@ -154,11 +208,11 @@ def _loops(s: Schedule) -> dict[str, affine.For]:
     return {names[op.iv]: op for op in walk(s.function) if isinstance(op, affine.For)}
 
 
-def _next(s: Schedule, strip: str, inside: set[Value], seen: set[Value]) -> str | None:
-    """The first loop of a block that was not seen and has bounds that move with what is inside of the block."""
+def _next(s: Schedule, strip: str, inside: set[Value], seen: set[Value], cut: Collection[str]) -> str | None:
+    """The first loop of a block that was not seen and is to be cut, or has bounds that move with what is inside."""
     within = names_in(s, strip)
     for name, loop in _loops(s).items():
-        if name in within and loop.iv not in seen and _moves((*loop.lower, *loop.upper), inside):
+        if name in within and loop.iv not in seen and (name in cut or _moves((*loop.lower, *loop.upper), inside)):
             return name
     return None
 

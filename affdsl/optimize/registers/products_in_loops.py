@@ -10,10 +10,10 @@ from itertools import combinations
 
 from affdsl.optimize.attempts import distribute, in_memory, where_legal
 from affdsl.optimize.innermost import first_that_fits
-from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.nests import names_in, nests, nests_in
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import blocks
+from affdsl.optimize.order import blocks, pivots
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.threads.sharing import threads_around
 from affdsl.optimize.unfit import UnfitError
@@ -23,6 +23,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
+CROSSED_BLOCKS = 8
+"""From so many blocks on, rows and columns that cross each block are few beside what is outside of these."""
 DIMENSIONS = 3
 """How many loops a product of matrices has."""
 
@@ -126,13 +128,29 @@ def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Sch
 
 
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a loop in blocks, of which some are products. Raises UnfitError."""
+    """The schedule with a loop in blocks, of which some are products. Raises UnfitError.
+
+    Where rows or columns of all sizes cross a block, that has half as many, and loops of few blocks run on vectors.
+    """
     inside, rows = _three_deep(s, root), options.choices.block_rows
-    sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
-    apart, large = copy(s), None
+    least, is_crossed = rows + rows // SECOND_BLOCK, bool(blocks.crossed(s, root))
+    if is_crossed:
+        rows, least = rows // 2, CROSSED_BLOCKS * (rows // 2)
+    sizes = longer_than(s, root, least)
+    apart, large, small = copy(s), None, list[str]()
     with suppress(UnfitError):
-        in_other(apart, root, sizes)
+        small = in_other(apart, root, sizes)
         large = sizes
     where_legal(apart.demote, reversed(inside))
-    made, notes = blocks.take(apart, root, options)
-    return made, only_for(large, notes)
+    made, notes = blocks.take(apart, root, options, rows)
+    if not (small and is_crossed):
+        return made, only_for(large, notes)
+    others: Notes = []
+    with suppress(UnfitError):
+        made, at_pivot = pivots.take(made, small[0], options)
+        others.append(at_pivot)
+    for name in [nest.name(nest.innermost) for nest in nests_in(made, small[0])]:
+        made, said = unless_small(partial(_innermost, name))(made, small[0], options)
+        others += said
+    in_blocks = of(s, root, f"in blocks of {rows}, of which all but rows and columns of a block are products")
+    return made, [*only_for(large, [in_blocks, *notes], ""), *for_smaller(others)]
