@@ -6,7 +6,7 @@ from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects import math
 from affdsl.lang.described import EXAMPLES, describe
-from affdsl.lang.dtypes import NUMBERS, bool_
+from affdsl.lang.dtypes import NUMBERS, DType, bool_
 from affdsl.lang.scalars import Scalar, emit_scalar
 from affdsl.lang.source import problem
 from affdsl.lang.traced import Operand, Traced
@@ -233,8 +233,10 @@ def typed(name: str, x: Operand) -> Scalar:
     """A number with its type, for the function called `name`. Raises ProgramTypeError for what is none, or has none."""
     if isinstance(x, Traced):
         return x.scalar()
+    given: object = x
+    hint = "the number comes first, then its type" if isinstance(given, DType) else "write a loop over the elements"
     if not isinstance(x, NUMBERS):
-        raise problem(ProgramTypeError, f"{name} works on one number, got {x!r}", "write a loop over the elements")
+        raise problem(ProgramTypeError, f"{name} works on one number, got {x!r}", hint)
     dtype = "c128" if isinstance(x, complex) else "f64"
     raise problem(ProgramTypeError, f"{name} of the Python number {x!r} has no type", f"write affdsl.{dtype}({x!r})")
 

@@ -29,7 +29,7 @@ from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
 from affdsl.optimize.registers import matrix_products
-from affdsl.optimize.search import WORTH, Candidate, best_that_pays
+from affdsl.optimize.search import Candidate, best_that_pays
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.optimize.threads import long_sums, sharing
 from affdsl.optimize.unfit import RecipeWarning, UnfitError, in_one_line
@@ -232,7 +232,7 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     best, slower = best_that_pays(_candidates(s, root, options, left_out))
     if options.reassociate and (best is None or best.reassociates or best.is_doubtful):
         strict, _ = best_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
-        if strict is not None and (best is None or 0 < strict.ratio < WORTH * best.ratio):
+        if strict is not None and (best is None or strict.is_as_fast_as(best)):
             best = strict
     if best is not None:
         first, *others = best.notes

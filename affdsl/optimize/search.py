@@ -3,7 +3,8 @@
 The first candidate is taken if it gains much by the model, which is so of most nests. Where it gains little, the others
 are made, too, and one that clearly takes less is taken instead; if all of them are slower than the loops as written,
 these stay as they are.
-Where sums may be made in another order, those in the order of the text are a candidate, too.
+Where sums may be made in another order, those in the order of the text are a candidate, too, and are taken where they
+are as fast: with fewer permissions nothing is faster than with more, and nothing rounds in another way for nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ MODEST = 0.4
 """A candidate that takes such a part of the time of the loops as written, or more, is compared with others."""
 BETTER = 0.6
 """A candidate of a later recipe is taken where it takes only such a part of the time of the one before."""
-WORTH = 0.9
-"""A candidate that keeps the order of the text is taken where it takes only such a part of the time of another one."""
+ALIKE = 1.1
+"""Of candidates of which one takes up to so many times as long as the other, larger sizes decide, too."""
 SLOWER = 1.05
 """So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
 FURTHER = 4
@@ -101,6 +102,15 @@ class Candidate(Frozen):
         if self.reassociates and not other.reassociates:
             return False
         return 0 < self.share < BETTER * other.share and self.ratio < BETTER * other.ratio
+
+    def is_as_fast_as(self, other: Candidate) -> bool:
+        """Whether the model expects it to take no longer, in the geometric mean of usual sizes and larger ones."""
+        if not 0 < self.ratio <= ALIKE * other.ratio:
+            return False
+        if self.ratio <= other.ratio:
+            return True
+        far = [each.ratio * each._ratio(near=False, times=FURTHER) for each in (self, other)]
+        return far[0] <= far[1]
 
     @cached_property
     def near_ratio(self) -> float:

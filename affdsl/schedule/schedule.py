@@ -260,7 +260,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self._take("contract", loop, reassociate=reassociate)
 
     def approximate(self, loop: str) -> Self:
-        """Compute exp, exp2, log, log2, log10, sin and cos everywhere in a loop by polynomials, in all lanes at once.
+        """Compute exp, exp2, log, log2, log10, erf, tanh, sin and cos in a loop by polynomials, in all lanes at once.
 
         In f32 and f64, the results are at most 1.5 ulp away from the exact ones, and those of log2 and log10 at most 3;
         and the same to the bit wherever they run. Sines and cosines of angles beyond 2**20 are what the C library makes

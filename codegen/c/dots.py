@@ -23,15 +23,18 @@ class Dot(FrozenValue):
         What the narrow integers are: i8, u8, i16 or u16.
     factors
         The two vectors, or the first of them where the other is 1 in all lanes.
+    is_mixed
+        Whether the first one holds bytes without a sign, and the second one, as `kind` says, such with a sign.
     """
 
     kind: str
     factors: tuple[Value, ...]
+    is_mixed: bool = False
 
     @property
     def helper(self) -> str:
         """What the function is called that computes it, but for the type of acc."""
-        return f"{'dot' if len(self.factors) == 2 else 'sum'}_{self.kind}"
+        return f"{'dotu' if self.is_mixed else 'dot' if len(self.factors) == 2 else 'sum'}_{self.kind}"
 
 
 def dots(function: func.Func) -> dict[vector.Contract, Dot]:
@@ -47,10 +50,10 @@ def _dot(op: vector.Contract, made: Mapping[Value, Op]) -> Dot | None:
         return None
     rows = [made.get(v) for v in (op.left, op.right)]
     casts = [made.get(each.source) if isinstance(each, vector.ShapeCast) else None for each in rows]
-    kinds = {(each.kind, each.operand.type) if isinstance(each, arith.Cast) else None for each in casts}
-    if len(kinds) != 1 or (kind := kinds.pop()) is None or kind[0] not in ("extsi", "extui"):
+    widened = [each for each in casts if isinstance(each, arith.Cast) and each.kind in ("extsi", "extui")]
+    if len(widened) != 2 or len(types := {each.operand.type for each in widened}) != 1:
         return None
-    given, total = kind[1], op.result.type
+    kinds, (given,), total = {each.kind for each in widened}, types, op.result.type
     assert isinstance(given, VectorType)
     assert isinstance(total, VectorType)
     if total.element != IntegerType(32) or total.shape not in [(lanes,) for lanes in ACCUMULATORS]:
@@ -59,7 +62,10 @@ def _dot(op: vector.Contract, made: Mapping[Value, Op]) -> Dot | None:
         return None
     if given.shape != (total.shape[0] * 32 // given.element.width,):
         return None
-    left, right = (each.operand for each in casts if isinstance(each, arith.Cast))
+    if len(kinds) == 2:
+        unsigned, signed = (each.operand for each in sorted(widened, key=lambda each: each.kind != "extui"))
+        return Dot("i8", (unsigned, signed), is_mixed=True) if given.element.width == 8 else None
+    left, right = (each.operand for each in widened)
     ones = made.get(right)
     is_one = isinstance(ones, arith.Constant) and ones.value == (1,) * given.shape[0]
-    return Dot(f"{'u' if kind[0] == 'extui' else 'i'}{given.element.width}", (left,) if is_one else (left, right))
+    return Dot(f"{'u' if kinds == {'extui'} else 'i'}{given.element.width}", (left,) if is_one else (left, right))

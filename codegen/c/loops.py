@@ -17,7 +17,13 @@ from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.overlaps import overwrites
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.quirks import is_written
-from affdsl.codegen.c.recurrences import hands_on_integers, is_short_sum, runs_once_at_most, sums_floats_up
+from affdsl.codegen.c.recurrences import (
+    hands_on_integers,
+    is_short_sum,
+    loses_zeros,
+    runs_once_at_most,
+    sums_floats_up,
+)
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
@@ -63,7 +69,9 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
     quirks = [name for name, is_concerned in _IN_ORDER.items() if is_written(name) and is_concerned(op)]
-    if quirks and not (quirks == ["sums_in_order"] and is_short_sum(op, c.lines.origin[:-1])):
+    is_short = quirks == ["sums_in_order"] and is_short_sum(op, c.lines.origin[:-1])
+    loses = is_written("sums_under_conditions") and loses_zeros(op, c.plan.func, c.definitions)
+    if loses or (quirks and not is_short):
         c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
     if early is None:
         c.block_to(op.body, Target(names))

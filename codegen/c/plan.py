@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from affdsl.codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
+from affdsl.codegen.c.lone_lanes import lone_lanes
 from affdsl.codegen.c.names import Scope, function_identifier
 from affdsl.codegen.c.ranges import Ranges
 from affdsl.codegen.c.restarts import with_masks
@@ -105,7 +106,9 @@ def plans(
     check each access. In a file with other functions `names` are in use, among them `name`, which entry gets. Its
     results are called as `results` says, if it says so. `external` is whether functions without a body are declared,
     for somebody to link them; otherwise they are refused."""
-    functions = {f.symbol: f if checked else with_masks(with_constants(f, module)) for f in module.functions}
+    functions = {
+        f.symbol: f if checked else lone_lanes(with_masks(with_constants(f, module))) for f in module.functions
+    }
     names = Scope() if names is None else names
     found: dict[str, Plan] = {}
     public = functions.get(entry)

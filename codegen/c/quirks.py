@@ -37,7 +37,10 @@ class Quirk(FrozenValue):
     clang: Versions | None = None
 
 
-IN_ORDER = ("stores_that_meet", "sums_in_order", "lookups_in_lanes", "integers_handed_on", "calls_for_one")
+IN_ORDER = (
+    "stores_that_meet", "sums_in_order", "lookups_in_lanes", "integers_handed_on", "calls_for_one",
+    "sums_under_conditions",
+)  # fmt: skip
 """For which there are no vectors of the iterations of a loop: it begins with `affdsl_in_order()`."""
 
 
@@ -100,6 +103,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     "stores_that_meet": Quirk(
         "wrong", "for i: for j: C[i + j] = B[i] leaves what an earlier i stores: at -O3, from gcc 15 on at -O2, too",
         "affdsl_in_order()", "codegen/c/loops.py", 62, gcc=(11, 16),
+    ),
+    "sums_under_conditions": Quirk(
+        "wrong", "if (c[i]) s += x[i]; leaves 0.0 where s was -0.0 and no condition holds: 0.0 is added for each",
+        "affdsl_in_order(), where s may begin as -0.0", "codegen/c/loops.py", 142, gcc=(12, 12),
     ),
     "truths_added": Quirk(
         "wrong", "(t[0] != 0) + (t[1] != 0) + ... of a mask is taken for t[0] + t[1] + ...",
@@ -198,6 +205,11 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "what data chooses is added by a branch, which nobody can foresee",
         "a mask of the condition, between the number and one that changes no sum", "codegen/c/restarts.py",
         gcc=(12, 12), clang=(22, 22),
+    ),
+    "extremes_handed_on": Quirk(
+        "slow", "extremes of integers that wait for the iteration before are branches, or two instructions each",
+        "the first lane of a vector",
+        "codegen/c/lone_lanes.py", 142, gcc=(12, 12), clang=(22, 22),
     ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(

@@ -3,17 +3,19 @@
 Wrong are some where each iteration loads and stores several integers of one array, at places that do not move with it:
 the quirk `integers_handed_on`. Without its vectorizer of loops gcc is right; what the vectorizer takes wrong is not
 known. Slow are sums of floats in the order of the text, the quirk `sums_in_order`: products become vectors, whose lanes
-are then taken out one by one and added.
+are then taken out one by one and added. Wrong is a sum under a condition that is -0.0, and to which nothing is added:
+the quirk `sums_under_conditions`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import subscripts, walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType, Type
@@ -164,6 +166,54 @@ def _trips(loop: affine.For | scf.For) -> int | None:
         return None
     span = loop.upper[0] - loop.lower[0]
     return -(-span.constant // loop.step) if span.is_constant else None
+
+
+def loses_zeros(loop: affine.For | scf.For, function: Func, made: Mapping[Value, Op]) -> bool:
+    """Whether a loop without others inside adds floats under conditions to what may begin as -0.0.
+
+    A number that is no -0.0 at first becomes none by additions, and a subtraction of 0.0 changes no number.
+
+    >>> from affdsl.ir.traverse import definitions
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%x: memref<9xf32>, %c: i1, %start: f32) -> f32 {
+    ...   %total = affine.for %i = 0 to 9 iter_args(%sum = %start) -> (f32) {
+    ...     %a = affine.load %x[%i] : memref<9xf32>
+    ...     %more = arith.addf %sum, %a : f32
+    ...     %next = arith.select %c, %more, %sum : f32
+    ...     affine.yield %next : f32
+    ...   }
+    ...   return %total : f32
+    ... }''').functions[0]
+    >>> loses_zeros(f.body[0], f, definitions(f))
+    True
+    """
+    ops = [op for each in loop.body for op in walk(each)]
+    if any(isinstance(op, affine.For | scf.For | scf.While | affine.Parallel | scf.Parallel) for op in ops):
+        return False
+    if not any(_adds_by_choice(op, made) for op in ops):
+        return False
+    moving = {loop.iv, *loop.carried, *(v for op in ops for v in op.defines())}
+    stores = [op for op in ops if isinstance(op, _STORES) and _is_float(op.value.type) and moving.isdisjoint(_says(op))]
+    kept = {op.memref for op in stores if isinstance(made.get(op.memref), memref.Alloca)}
+    if any(op.memref not in kept and any(op is each for each in loop.body) for op in stores):
+        return True
+    starts = [v for v in loop.inits if _is_float(v.type)] + [
+        op.value for op in walk(function) if isinstance(op, _STORES) and op.memref in kept and op.value not in moving
+    ]
+    return any(not isinstance(start := made.get(v), arith.Constant) or str(start.value) == "-0.0" for v in starts)
+
+
+def _adds_by_choice(op: Op, made: Mapping[Value, Op]) -> bool:
+    """Whether an operation adds floats in a branch, or chooses a sum or what is added."""
+    if isinstance(op, affine.If | scf.If):
+        return any(_is_sum(inner) for inner in walk(op))
+    if isinstance(op, arith.Select):
+        return any(_is_sum(made.get(v)) for v in (op.if_true, op.if_false))
+    return _is_sum(op) and any(isinstance(made.get(v), arith.Select) for v in op.reads())
+
+
+def _is_sum(op: Op | None) -> bool:
+    return isinstance(op, arith.Binary) and op.kind == "addf" and _is_float(op.result.type)
 
 
 def runs_once_at_most(loop: affine.For | scf.For) -> bool:

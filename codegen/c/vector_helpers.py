@@ -92,23 +92,28 @@ HALVED = 4
 _WIDER |= {"from_f32": ("V", "const S *a", "return __builtin_convertvector(*a, V);")}
 
 
-def _added(kind: str, *factors: str) -> str:
-    """The terms that lie in the bits of a lane of the sum, each taken out of there; wherever it lies in these."""
-    bits = int(kind[1:])
-    sign = "U" if kind[0] == "u" else "V"
+def _added(*kinds: str) -> str:
+    """The terms that lie in the bits of a lane of the sum, each taken out of there; wherever it lies in these.
 
-    def at(place: int, factor: str) -> str:
-        return f"(U)(({sign})((U)*{factor} << {place}) >> {32 - bits})"
+    They are numbers of a, or products of these and of those of b, which may have another kind.
+    """
+    bits = int(kinds[0][1:])
 
-    terms = [" * ".join(at(place, factor) for factor in factors) for place in range(0, 32, bits)]
+    def at(place: int, factor: str, kind: str) -> str:
+        return f"(U)(({'U' if kind[0] == 'u' else 'V'})((U)*{factor} << {place}) >> {32 - bits})"
+
+    terms = [" * ".join(at(place, *each) for each in zip("ab", kinds, strict=False)) for place in range(0, 32, bits)]
     return "return (V)((U)*acc + " + "\n    + ".join(terms) + ");"
 
 
 _KINDS = ("i8", "i16", "u8", "u16")
 _DOTS = {
-    f"dot_{kind}": ("V", "const V *acc, const S *a, const S *b", _added(kind, "a", "b")) for kind in _KINDS
-} | {f"sum_{kind}": ("V", "const V *acc, const S *a", _added(kind, "a")) for kind in _KINDS}  # fmt: skip
-"""Sums of as many integers, or products of two, of type S as R; S is the type of a vector of them."""
+    **{f"dot_{kind}": ("V", "const V *acc, const S *a, const S *b", _added(kind, kind)) for kind in _KINDS},
+    **{f"sum_{kind}": ("V", "const V *acc, const S *a", _added(kind)) for kind in _KINDS},
+    "dotu_i8": ("V", "const V *acc, const S *a, const S *b", _added("u8", "i8")),
+}
+"""Sums of as many integers, or products of two, of type S as R; S is the type of a vector of them. Of those that begin
+with dotu the first factor has no sign."""
 
 _LISTED = (
     "#if defined(__clang__) || __GNUC__ >= 12\nreturn __builtin_shufflevector(*a, *{0}, {1});\n#else\n"

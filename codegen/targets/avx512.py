@@ -127,6 +127,7 @@ def _dots() -> Iterator[tuple[Row, str]]:
         more = f"{mm}_dpbusd_epi32({mm}_dpbusd_epi32(sum, x, half), x, half)"
         unsigned = f"{mm}_dpbusd_epi32({more}, x, {mm}_xor_si{bits}(y, low))"
         yield ("dot_u8", "i32", bits // 32), f"{operands}{low}{half}return (V){unsigned};"
+        yield ("dotu_i8", "i32", bits // 32), f"{operands}return (V){mm}_dpbusd_epi32(sum, x, y);"
         yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
         one = f"{mm}_set1_epi8(1)"
         acc, x = f"(__m{bits}i)*acc", f"(__m{bits}i)*a"

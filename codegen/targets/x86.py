@@ -261,10 +261,11 @@ def dots(width: int) -> Iterator[tuple[Row, str]]:
         "u": (f"{mm}_and_si{width}({{0}}, {mm}_set1_epi16(255))", f"{mm}_srli_epi16({{0}}, 8)"),
     }
     operands = f"const __m{width}i x = (__m{width}i)*a, y = (__m{width}i)*b, sum = (__m{width}i)*acc;\n"
-    for sign, ways in halves.items():
-        even, odd = (f"{mm}_madd_epi16({way.format('x')}, {way.format('y')})" for way in ways)
+    for stem, first, second in (("dot_i8", "i", "i"), ("dot_u8", "u", "u"), ("dotu_i8", "u", "i")):
+        ways = zip(halves[first], halves[second], strict=True)
+        even, odd = (f"{mm}_madd_epi16({x.format('x')}, {y.format('y')})" for x, y in ways)
         total = f"{mm}_add_epi32({even},\n    {odd})"
-        yield (f"dot_{sign}8", "i32", width // 32), f"{operands}return (V){mm}_add_epi32(sum, {total});"
+        yield (stem, "i32", width // 32), f"{operands}return (V){mm}_add_epi32(sum, {total});"
     total = f"{mm}_add_epi32(sum, {mm}_madd_epi16(x, y))"
     yield ("dot_i16", "i32", width // 32), f"{operands}return (V){total};"
     yield from _sums(width)

@@ -15,7 +15,7 @@ from affdsl.frozen import Frozen, field
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Affine, Atom, Constraint, Value
 from affdsl.ir.types import INDEX
-from affdsl.passes.analysis.relations import Alternatives, Relation, iterator, local, relation
+from affdsl.passes.analysis.relations import Alternatives, Clauses, Relation, iterator, local, relation
 
 _Position: TypeAlias = "tuple[dict[Value, Value], tuple[Alternatives, ...], tuple[Value, ...]]"
 _BESIDE = frozenset(("unknown", "resolved"))
@@ -79,7 +79,7 @@ class Domain(Frozen):
         clauses = tuple([tuple([tuple([_placed(c, new) for c in part]) for part in clause]) for clause in own])
         stand_ins = set(new.values())
         read = [v for clause in clauses for part in clause for c in part for v in c.values() if v not in stand_ins]
-        self._position.append((new, (*before, *clauses), tuple(dict.fromkeys((*params, *read)))))
+        self._position.append((new, Clauses((*before, *clauses)), tuple(dict.fromkeys((*params, *read)))))
         return self._position[0]
 
     def _placed_around(self, new: Mapping[Value, Value]) -> tuple[tuple[Alternatives, ...], tuple[Value, ...]]:

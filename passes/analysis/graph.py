@@ -425,12 +425,21 @@ def circles_in_order(edges: Sequence[Iterable[int]]) -> list[list[int]]:
     >>> circles_in_order([{2}, {3}, {0}, set()])
     [[0, 2], [1], [3]]
     """
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(range(len(edges)))
-    graph.add_edges_from((a, b) for a, some in enumerate(edges) for b in some)
-    condensed = nx.condensation(graph)
-    members: dict[int, list[int]] = {circle: sorted(condensed.nodes[circle]["members"]) for circle in condensed}
-    return [members[k] for k in nx.lexicographical_topological_sort(condensed, key=lambda k: members[k][0])]
+    count = len(edges)
+    reached = [sum(1 << b for b in {a, *some}) for a, some in enumerate(edges)]  # the bits of a number say which
+    for k in range(count):
+        reached = [bits | reached[k] if bits >> k & 1 else bits for bits in reached]
+    circles: dict[int, list[int]] = {}
+    for k in range(count):
+        first = next(j for j in range(k + 1) if reached[j] >> k & reached[k] >> j & 1)
+        circles.setdefault(first, []).append(k)
+    before = {k: sum(1 << j for j in circles if j != k and reached[j] >> k & 1) for k in circles}
+    left, found = sum(1 << k for k in circles), list[list[int]]()
+    while left:
+        first = next(k for k in circles if left >> k & 1 and not before[k] & left)
+        left -= 1 << first
+        found.append(circles[first])
+    return found
 
 
 def _sorted(nodes: Iterable[Node]) -> tuple[Node, ...]:

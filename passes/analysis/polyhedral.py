@@ -141,7 +141,7 @@ def set_of(constraints: Iterable[Constraint], dims: Sequence[Value], params: Seq
     Raises UnknownError where one is semi-affine, and where there are too many dims.
     """
     listed = tuple(constraints)
-    return _place_of_loops(dims, params, [c.expr for c in listed]).set(listed)
+    return _place_of_loops(dims, params, listed).set(listed)
 
 
 def map_of(
@@ -149,7 +149,7 @@ def map_of(
 ) -> isl.Map:
     """From the points of dims where all constraints hold to the values of exprs. Raises UnknownError as `set_of`."""
     listed = tuple(constraints)
-    place = _place_of_loops(dims, params, [*exprs, *(c.expr for c in listed)])
+    place = _place_of_loops(dims, params, listed, exprs)
     images = isl.AffList.alloc(context(), len(exprs))
     for expr in exprs:
         images = images.add(place.aff(expr))
@@ -519,10 +519,13 @@ def _place(dims: Sequence[Atom], params: Sequence[Value] = ()) -> _Place:
     return found
 
 
-def _place_of_loops(dims: Sequence[Value], params: Sequence[Value], exprs: Sequence[Affine]) -> _Place:
+def _place_of_loops(
+    dims: Sequence[Value], params: Sequence[Value], constraints: Sequence[Constraint], exprs: Sequence[Affine] = ()
+) -> _Place:
     if len(dims) > MOST_LOOPS:
         raise UnknownError(f"isl is not asked about more than {MOST_LOOPS} loops inside each other")
-    if sum(isinstance(part, FloorDiv) for part in parts_of(*exprs)) > MOST_QUOTIENTS:
+    parts = frozenset(parts_of(*exprs)).union(*(c.parts for c in constraints))
+    if sum(isinstance(part, FloorDiv) for part in parts) > MOST_QUOTIENTS:
         raise UnknownError(f"isl is not asked about more than {MOST_QUOTIENTS} quotients together")
     return _place(dims, params)
 

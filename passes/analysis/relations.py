@@ -123,7 +123,22 @@ def relation(
     index: tuple[Affine, ...],
 ) -> Relation:
     """The relation of this content."""
-    return _relations.setdefault((dims, locals, params, clauses, index), Relation(dims, locals, params, clauses, index))
+    key = (dims, locals, params, clauses, index)
+    found = _relations.get(key)
+    if found is None:
+        found = _relations[key] = Relation(dims, locals, params, clauses, index)
+    return found
+
+
+class Clauses(tuple[Alternatives, ...]):
+    """Clauses, for all accesses of a domain: what they are found by, which takes a while, is computed once."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class _Kept(threading.local):

@@ -198,10 +198,9 @@ class Context(Frozen):
         least = polyhedral.minimum(expr, facts)
         if least is not None:
             low = least // divisor
-        if low is None:
+        if low is None or not self.proves(Constraint(low * divisor + divisor - 1 - expr)):
             return ()
-        inside = Constraint(low * divisor + divisor - 1 - expr), Constraint(expr - low * divisor)
-        return (low,) if all(map(self.proves, inside)) else ()
+        return (low,) if least is not None or self.proves(Constraint(expr - low * divisor)) else ()
 
     def _proves(self, claim: Constraint) -> bool:
         found = self.range_of(claim.expr)

@@ -61,12 +61,13 @@ def _once(expr: Affine, context: Context) -> Affine:
         number = context.quotient_of(expr, 1)
     if number is not None:
         return Affine((), number)
-    result, changed = Affine((), expr.constant), False
-    for atom, c in expr.terms:
-        new = _term(atom, c, context)
-        result += Affine(((atom, c),)) if new is None else new
-        changed |= new is not None
-    return result if changed else expr
+    new = [_term(atom, c, context) for atom, c in expr.terms]
+    if not any(each is not None for each in new):
+        return expr
+    result = Affine((), expr.constant)
+    for term, each in zip(expr.terms, new, strict=True):
+        result += Affine((term,)) if each is None else each
+    return result
 
 
 def _term(atom: Atom, c: int, context: Context) -> Affine | None:

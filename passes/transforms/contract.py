@@ -23,7 +23,8 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
         t = a * b; s = t + c   ->   s = fma(a, b, c)
 
     The results round in another way, mostly nearer to the exact number. A product that something else reads too stays,
-    as does one that is computed again, and products of integers. Of two products that are added the one is contracted
+    as does one that is computed again, one with what is made of bits (a power of 2, by which C scales), and products of
+    integers. Of two products that are added the one is contracted
     that is made of what comes later, or else the left one.
 
     Parameters
@@ -75,7 +76,10 @@ def contract(function: Func, iv: Value, *, reassociate: bool = False, module: Mo
         uses -= _uses(loop)
         early = map_blocks(early, _NumbersFirst(early, uses).block)
         function, loop = rewrite(function, lambda op: early if op is loop else None), early
-    products = {op.result: op for op in walk(loop) if _is(op, "mulf") and uses[op.result] == 1}
+    powers = {op.result for op in walk(loop) if isinstance(op, arith.Cast) and op.kind == "bitcast"}
+    products = {
+        op.result: op for op in walk(loop) if _is(op, "mulf") and uses[op.result] == 1 and op.right not in powers
+    }
     kept, late = _computed_again(products.values()), _lateness(loop)
     taken: set[Op] = set()
 

@@ -42,6 +42,21 @@ def summed_beside(x: af.f64[N], y: af.f64[N], s: af.f64[1]):
 
 
 @af.kernel
+def updated(x: af.f64[N], y: af.f64[N]):
+    with af.for_(N) as i:
+        y[i] += x[i]
+
+
+@af.kernel
+def back_and_forth(steps: af.index, x: af.f64[N], y: af.f64[N]):
+    with af.for_(steps):
+        with af.for_(1, N - 1) as i:
+            y[i] = (x[i - 1] + x[i] + x[i + 1]) * 0.3
+        with af.for_(1, N - 1) as i:
+            x[i] = (y[i - 1] + y[i] + y[i + 1]) * 0.3
+
+
+@af.kernel
 def rounded(x: af.f64[N], y: af.f64[N]):
     with af.for_(N) as i:
         y[i] = af.roundeven(x[i] * 100.0)
@@ -94,14 +109,19 @@ def prefetches(kernel, target, **permissions):
 @pytest.mark.parametrize(
     ("kernel", "wanted"),
     [
-        (scaled, {("x", 8), ("y", 8)}),
+        (scaled, {("y", 8)}),
         (added_rows, {("x", 8), ("y", 8), ("z", 8)}),
-        (rounded, {("x", 8), ("y", 8)}),
-        (summed_beside, {("x", 8), ("y", 8)}),
+        (updated, {("x", 8), ("y", 8)}),
+        (rounded, {("y", 8)}),
+        (summed_beside, {("y", 8)}),
     ],
 )
-def test_a_loop_asks_for_the_lines_of_all_that_it_goes_over(kernel, wanted):
+def test_a_loop_asks_for_the_lines_of_all_that_it_goes_over_but_one_array_that_it_only_loads(kernel, wanted):
     assert {*prefetches(kernel, LARGE, reassociate=True)} == wanted
+
+
+def test_stencils_along_a_line_ask_for_what_they_store():
+    assert prefetches(back_and_forth, LARGE) == [("y", 8), ("x", 8)]
 
 
 @pytest.mark.parametrize("kernel", [filled, summed, short, five_points, product, polynomial])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
@@ -110,9 +111,9 @@ def begin_on_lines(
 def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
     """The array that a loop stores, or else loads, and how many of its elements a line has.
 
-    None where it goes over others than arrays of one dimension, or accesses an array in several places: at most one of
-    these vectors would begin where a line does. Where truth values begin does not count. None, too, where it is split
-    at an element that others read, as x[k]: only the first part would begin there.
+    None where it goes over others than arrays of one dimension, or accesses this array in several places: at most one
+    of these vectors would begin where a line does. Where truth values begin does not count. None, too, where it is
+    split at an element that others read, as x[k]: only the first part would begin there.
     """
     iv = nest.innermost.iv
     accesses = [
@@ -121,13 +122,15 @@ def _array(s: Schedule, nest: Nest, target: Target) -> tuple[str, int] | None:
         if isinstance(op, affine.Load | affine.Store) and any(iv in each.values() for each in op.index)
     ]
     arrays = [*dict.fromkeys(op.memref for op in accesses if not _holds_truths(op.memref))]
+    stored = {op.memref for op in accesses if isinstance(op, affine.Store)}
     places = {(op.memref, op.index) for op in accesses if op.memref in arrays}
+    counted = Counter(array for array, _ in places)
     is_simple = all(len(op.index) == 1 and (op.index[0] - iv).is_constant for op in accesses)
-    if target.width <= PLACED or not is_simple or len(places) > len(arrays) or not all(map(_per_line, arrays)):
+    in_several = any(counted[each] > 1 for each in stored or arrays)
+    if target.width <= PLACED or not is_simple or in_several or not all(map(_per_line, arrays)):
         return None
     if crossings(nest.innermost):
         return None
-    stored = {op.memref for op in accesses if isinstance(op, affine.Store)}
     names = {value: name for name, value in arrays_of(s.function).items()}
     array = next((each for each in sorted(arrays, key=lambda v: v not in stored) if each in names), None)
     return None if array is None else (names[array], _per_line(array))

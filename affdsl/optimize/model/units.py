@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from affdsl.codegen.c.quotients import is_product
@@ -30,6 +30,8 @@ class Units:
         Cycles in which a unit takes no other operation: it divides, or a function is computed.
     lost
         Cycles in which nothing else is done.
+    lines
+        How many lines of the nearest cache vectors are loaded from, and stored into.
     """
 
     all: float = 0.0
@@ -41,6 +43,7 @@ class Units:
     wide: float = 0.0
     busy: float = 0.0
     lost: float = 0.0
+    lines: float = 0.0
 
     def add(self, other: Units, times: float = 1.0) -> None:
         """Some more of them."""
@@ -57,6 +60,7 @@ class Units:
             self.stores / machine.stores,
             self.moves / machine.moves,
             self.wide / machine.wide,
+            self.lines / machine.loads,
             self.busy,
         )
         return max(of_each) + self.lost
@@ -84,6 +88,8 @@ SHORT_BITS, SHORT_LANES = 32, 2.0
 """Moves of a shuffle of two registers whose lanes have fewer bits (`vpermi2b` is three operations; uops.info)."""
 SHORTER = 2.0
 """Moves for integers that become shorter (`vpmovdb` is two operations)."""
+INTO_TWO = 2.3
+"""How many times as long a vector takes to be stored into two lines as into one (measured on Sapphire Rapids)."""
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
@@ -130,19 +136,18 @@ def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None
             is_load = isinstance(op, memref.Load)
             return Units(loads=lanes * is_load, stores=2.0 * lanes * (not is_load), moves=lanes)
         case affine.Load() | affine.Store() if lanes > 1 and op.index:
-            lines = _lines(at_once(element_of(op.memref.type), lanes), machine)
-            return Units(loads=lines) if isinstance(op, affine.Load) else Units(stores=lines)
+            return _lines(at_once(element_of(op.memref.type), lanes), machine, is_store=isinstance(op, affine.Store))
         case affine.Load() | memref.Load():
             return Units(loads=registers_of(op.result.type, machine))
         case affine.Store() | memref.Store():
             return Units(stores=registers_of(op.value.type, machine))
         case affine.VectorLoad() | vector.Load() | vector.TransferRead():
-            return Units(loads=_lines(op.result.type, machine))
+            return _lines(op.result.type, machine, is_store=False)
         case affine.VectorStore() | vector.Store() | vector.TransferWrite():
-            return Units(stores=_lines(op.value.type, machine))
+            return _lines(op.value.type, machine, is_store=True)
         case vector.MaskedLoad():
-            count = registers_of(op.result.type, machine)
-            return Units(loads=count, integers=count)
+            found = _lines(op.result.type, machine, is_store=False)
+            return replace(found, integers=registers_of(op.result.type, machine))
         case vector.MaskedStore():
             count = registers_of(op.value.type, machine)
             if count > 1:
@@ -150,7 +155,8 @@ def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None
             known = maker(op.mask)
             if isinstance(known, arith.Constant) and isinstance(known.value, tuple):  # C has one store for each lane
                 return Units(stores=min(float(sum(known.value)), machine.masked_store), moves=sum(known.value) / 2)
-            return Units(stores=machine.masked_store, integers=1.0)
+            found = _lines(op.value.type, machine, is_store=True)
+            return replace(found, stores=found.stores * machine.masked_store, integers=1.0)
         case vector.Gather() | vector.ExpandLoad():
             return Units(loads=lanes_of(op.result.type), moves=lanes_of(op.result.type))
         case vector.Scatter() | vector.CompressStore():
@@ -298,7 +304,13 @@ def _is_index(type: Type) -> bool:
     return isinstance(element_of(type), IndexType)
 
 
-def _lines(type: Type, machine: Machine) -> float:
-    """In how many lines vectors lie that may begin with any element: one of two lines counts one and a half times."""
+def _lines(type: Type, machine: Machine, *, is_store: bool) -> Units:
+    """Of vectors that may begin with any element: what lies in two lines is loaded, or stored, twice."""
     bytes = min(lanes_of(type) * bits_of(type), machine.target.width) / 8
-    return registers_of(type, machine) * (1 + 0.5 * max(0.0, bytes - bits_of(type) / 8) / LINE)
+    count, in_two = registers_of(type, machine), max(0.0, bytes - bits_of(type) / 8) / LINE
+    lines = count * (1 + in_two)
+    return (
+        Units(stores=count * (1 + in_two * (INTO_TWO - 1)), lines=lines)
+        if is_store
+        else Units(loads=lines, lines=lines)
+    )

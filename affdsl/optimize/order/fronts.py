@@ -276,6 +276,8 @@ def apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
                 s, done = recipe(s, found, options)
                 said.append(done)
                 break
+        else:
+            where_legal(s.scalar_replace, [name])
     if not said:
         raise UnfitError("apart none of its statements runs on vectors, or several iterations at once")
     return s, f"statements apart: {'; '.join(said)}"

@@ -17,6 +17,7 @@ from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, nests_
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
+from affdsl.schedule.alone import way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -200,7 +201,7 @@ def _sizes(choices: Choices, dimensions: int) -> tuple[int, ...]:
 
 def _tiled(s: Schedule, root: str, inner: list[str], sizes: tuple[int, ...], *, separate: bool) -> Schedule:
     """The loops tiled after the smallest skew with which that is legal, whole tiles apart if need be."""
-    for skew in (0, *SKEWS):
+    for skew in (0, *SKEWS) if not _stores_again(s, root, inner[0]) else ():
         made = copy(s)
         try:
             for name in inner if skew else ():
@@ -210,6 +211,19 @@ def _tiled(s: Schedule, root: str, inner: list[str], sizes: tuple[int, ...], *, 
             continue
         return made
     raise UnfitError("no skew makes it legal to tile its time steps")
+
+
+def _stores_again(s: Schedule, time: str, space: str) -> bool:
+    """Whether all iterations of two loops store to the same elements: no skew lets tiles of them run in turn."""
+    for nest in nests_in(s, time):
+        loops = [loop for loop in nest.loops if nest.name(loop) in (time, space)]
+        way = way_to(s.function, {nest.innermost.iv})
+        if len(loops) < 2 or not all(isinstance(op, affine.For) for op in way[way.index(loops[0]) :]):
+            continue
+        stores = [a for a in nest.accesses if a.kind == "write" and a.op in nest.innermost.body]
+        if any(not a.buffer.loops and all(nest.is_still(a, loop) for loop in loops) for a in stores):
+            return True
+    return False
 
 
 def _wavefront(s: Schedule) -> Schedule:

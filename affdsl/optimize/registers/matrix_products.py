@@ -7,9 +7,10 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 
+from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import Frozen, FrozenValue
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import AllOrNone, bring_innermost, names_made
@@ -56,6 +57,10 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     found = product_of(nest)
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
+    if found.has_rows_of_bytes(nest, options.target):
+        raise UnfitError(
+            "both factors of its products are narrow integers that lie side by side: sums of them are quick"
+        )
     registers, tile = sizes_of(found, options)
     if small_products.is_narrow((found.i, found.j, found.k), registers.lanes) or is_tiny(found, options):
         i, j, k = bring_innermost(s, nest, found.i, found.j, found.k)
@@ -286,6 +291,17 @@ class Product(Frozen):
     def lies_along_terms(self, nest: Nest, buffer: Buffer) -> bool:
         """Whether all that is read of an array are rows, from one term to the next."""
         return all(nest.stride(a, self.k).motion == "contiguous" for a in self.factors if a.buffer is buffer)
+
+    def has_rows_of_bytes(self, nest: Nest, target: Target) -> bool:
+        """Whether all products are of narrow integers along rows, which a target adds up several at once."""
+        kinds = {op.kind for op in nest.innermost.body if isinstance(op, arith.Cast)}
+        widest = 16 if kinds == {"extsi"} else 8
+        types = [a.buffer.type.element for a in self.factors]
+        return (
+            all(isinstance(type, IntegerType) and type.width in (8, widest) for type in types)
+            and all(self.lies_along_terms(nest, a.buffer) for a in self.factors)
+            and has_row(f"dot_i{widest}", "i32", target.lanes(32), target)
+        )
 
     def panels(self, nest: Nest, *, columns: bool) -> list[tuple[Buffer, int]]:
         """The arrays that move with j, or with i alone, and along which dimension."""

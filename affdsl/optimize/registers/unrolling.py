@@ -8,6 +8,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.machine import has_large_cache
 from affdsl.optimize.nests import Nest, unfit_where_refused
 from affdsl.optimize.options import Options
@@ -35,8 +36,10 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
     _require_few(nest)
     if not lookups(nest.innermost):
         _require_quick_order(nest)
+    made = copy(s)
+    where_legal(made.scalar_replace, [name])
     with unfit_where_refused():
-        return copy(s).unroll(name, ITERATIONS), f"{ITERATIONS} of them as straight code"
+        return made.unroll(name, ITERATIONS), f"{ITERATIONS} of them as straight code"
 
 
 def take_rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:

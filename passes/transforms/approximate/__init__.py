@@ -1,4 +1,4 @@
-"""Computes exponentials, logarithms, sines and cosines by polynomials: with a stated error, in all lanes at once."""
+"""Computes exponentials, logarithms, sines and others by polynomials: with a stated error, in all lanes at once."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ POLYNOMIALS = (*FUNCTIONS, *circular.NAMES)
 
 
 def approximate(function: Func, iv: Value, *, module: Module | None = None) -> Func:
-    """Compute exp, exp2, log, log2, log10, sin and cos of f32 and f64, everywhere in a loop, by operations of arith.
+    """Compute exp, exp2, log, log2, log10, erf, tanh, sin and cos of f32 and f64 in a loop by operations of arith.
 
-    Of exp, exp2 and log, the results are at most 1.5 ulp (units in the last place) away from the exact ones, and at
-    most 3 of log2 and log10, also where `contract` fuses products and sums later. Numbers too small for the
-    format's normal ones are results and arguments as others are; infinities, zeros and NaN give what IEEE 754 asks
-    for. The same operations give the same bits in the interpreter, in C and in MLIR.
+    The results are at most 1.5 ulp (units in the last place) away from the exact ones, and of log2 and log10 at most 3;
+    also where `contract` fuses products and sums later. Numbers too small for the format's normal ones are results and
+    arguments as others are; infinities, zeros and NaN give what IEEE 754 asks for. The same operations give the same
+    bits in the interpreter, in C and in MLIR.
 
     Of sin and cos, results are at most 1.5 ulp away for angles up to 2**20. Where one is larger, or of a vector some
     lane is, the function of the C library is called as before.

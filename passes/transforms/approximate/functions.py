@@ -2,6 +2,7 @@
 
 e**x = 2**n e**r, where n is the integer nearest to x / ln(2), and r = x - n ln(2), with ln(2) in two parts. The
 logarithm of x = 2**k m, with m between sqrt(1/2) and sqrt(2), is k ln(2) + 2 atanh(s), where s = (m - 1) / (m + 1).
+tanh x = 1 - 2 / (e**(2 x) + 1) and erf x = 1 - e**(-x**2) erfcx x, for x that are not near 0, where these would cancel.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ _LOG10_E = 1 / log(10)
 
 
 def _exp(m: Maker, x: Value) -> Value:
-    x = _between(m, x, (m.format.bias + 2) * log(2))
+    return _power_of_e(m, _between(m, x, (m.format.bias + 2) * log(2)))
+
+
+def _power_of_e(m: Maker, x: Value) -> Value:
+    """e**x, of a number for which that is not infinite, or NaN."""
     turned, n = _nearest(m, m.multiply(x, m.number(_LOG2_E)))
     high, low = (m.multiply(n, m.number(part)) for part in m.format.ln2)
     return _scaled(m, m.subtract(m.subtract(x, high), low), turned)
@@ -85,11 +90,44 @@ def _taken_apart(m: Maker, x: Value) -> tuple[Value, Value]:
     return m.from_integer(k), m.of_bits(m.binary("subi", bits, m.binary("shli", k, fraction)))
 
 
+def _tanh(m: Maker, x: Value) -> Value:
+    size, one, two = m.absolute(x), m.number(1.0), m.number(2.0)
+    power = _power_of_e(m, m.multiply(_at_most(m, size, (m.format.fraction + 4) * log(2) / 2), two))
+    far = m.subtract(one, m.divide(two, m.add(power, one)))
+    square = m.multiply(size, size)
+    near = m.multiply(size, m.add(m.multiply(square, m.polynomial(m.format.tanh, square)), one))
+    return _signed(m, m.choose("olt", size, m.number(NEAR["tanh"]), near, far), x)
+
+
+def _erf(m: Maker, x: Value) -> Value:
+    size, three = m.absolute(x), m.number(3.0)
+    most = _at_most(m, size, m.format.erf_is_1)
+    rest = m.polynomial(m.format.erfcx, m.divide(m.subtract(most, three), m.add(most, three)))
+    far = m.subtract(m.number(1.0), m.multiply(_power_of_e(m, m.negated(m.multiply(most, most))), rest))
+    near = m.add(size, m.multiply(size, m.polynomial(m.format.erf, m.multiply(size, size))))
+    return _signed(m, m.choose("olt", size, m.number(NEAR["erf"]), near, far), x)
+
+
+def _at_most(m: Maker, x: Value, most: float) -> Value:
+    """x, or a number where that is less; NaN stays."""
+    return m.choose("ogt", x, m.number(most), m.number(most), x)
+
+
+def _signed(m: Maker, size: Value, x: Value) -> Value:
+    """A number without sign with the sign of x."""
+    sign = m.binary("andi", m.bits(x), m.integer(-1 << m.format.bits - 1))
+    return m.of_bits(m.binary("ori", m.bits(size), sign))
+
+
+NEAR = {"tanh": 0.625, "erf": 1.0}
+"""Below these the functions are polynomials."""
 FUNCTIONS: Mapping[str, Callable[[Maker, Value], Value]] = {
     "exp": _exp,
     "exp2": _exp2,
     "log": lambda m, x: _logarithm(m, x, m.format.ln2, 1.0),
     "log2": lambda m, x: _logarithm(m, x, (1.0, 0.0), _LOG2_E),
     "log10": lambda m, x: _logarithm(m, x, m.format.log10_2, _LOG10_E),
+    "erf": _erf,
+    "tanh": _tanh,
 }
 """By the kinds of math."""

@@ -81,7 +81,8 @@ class CopyRequest:
     def _is_redirected(self, access: Access) -> bool:
         if not isinstance(access.op, affine.Access):
             return False
-        if any(self.options.still in subscript.values() for subscript in access.op.index):
+        still = self.options.still
+        if still is not None and any(still in subscript.values() for subscript in access.op.index):
             return False
         memref_ = access.op.memref
         is_handle = (

@@ -36,8 +36,8 @@ def contraction(
 def found(text: str) -> list[str]:
     function = parse(text).functions[0]
     made = dots(function)
-    assert all(dot.factors == function.args[:2] for dot in made.values())
-    return [dot.kind for dot in made.values()]
+    assert all({*dot.factors} == {*function.args[:2]} for dot in made.values())
+    return [dot.helper.removeprefix("dot_") for dot in made.values()]
 
 
 @pytest.mark.parametrize("lanes", [4, 8, 16])
@@ -48,8 +48,15 @@ def test_products_of_narrow_integers_that_are_summed_up_in_order_are_one_operati
         assert found(text) == [f"{sign}{narrow[1:]}"]
 
 
+@pytest.mark.parametrize(("casts", "order"), [("extui extsi", 1), ("extsi extui", -1)])
+def test_of_bytes_one_factor_may_have_no_sign_whichever_it_is(casts, order):
+    function = parse(contraction(casts=casts)).functions[0]
+    (dot,) = dots(function).values()
+    assert (dot.helper, dot.factors) == ("dotu_i8", function.args[:2][::order])
+
+
 @pytest.mark.parametrize("given", [
-    {"casts": "extsi extui"}, {"casts": "extui extsi"}, {"casts": "none none"}, {"casts": "extsi none"},
+    {"casts": "extsi extui", "narrow": "i16", "each": 2}, {"casts": "none none"}, {"casts": "extsi none"},
     {"kind": "maxsi"}, {"narrow": "i4"}, {"narrow": "i8", "each": 2}, {"narrow": "i16", "each": 4},
     {"wide": "i64"}, {"wide": "i64", "each": 8}, {"lanes": 2}, {"lanes": 32},
     {"narrow": "f16", "wide": "f32", "each": 2, "casts": "extf extf"},

@@ -1,5 +1,6 @@
 """Which loops C runs one iteration after the other, since gcc 12 makes wrong or slow vectors of some of them."""
 
+import numpy as np
 import pytest
 
 import affdsl as af
@@ -232,3 +233,49 @@ def test_small_elements_that_are_looked_up_several_at_once():
 
     assert not is_in_order(one)
     assert is_in_order(af.Schedule(one).unroll("i", 4).kernel())
+
+
+def added_in_a_branch(x, most, s):
+    """What is small enough, where there is more than that."""
+    with af.if_(x < most):
+        s.set(s + x * x / (x + 2))
+
+
+def chosen_sum(x, most, s):
+    """A sum or what there was."""
+    s.set(af.select(x < most, s + x * x / (x + 2), s))
+
+
+def chosen_addend(x, most, s):
+    """What changes no sum, or what is added."""
+    s.set(s + af.select(x < most, x * x / (x + 2), -0.0))
+
+
+@pytest.mark.parametrize("adds", [added_in_a_branch, chosen_sum, chosen_addend])
+def test_a_negative_zero_to_which_nothing_is_added_stays(adds):
+    @af.kernel
+    def kernel(x: af.f64[N], most: af.f64, out: af.f64[1]):
+        s = af.var(out[0])
+        with af.for_(N) as i:
+            adds(x[i], most, s)
+        out[0] = s
+
+    @af.kernel
+    def from_zero(x: af.f64[N], most: af.f64, out: af.f64[1]):
+        s = af.var(af.f64(0))
+        with af.for_(N) as i:
+            adds(x[i], most, s)
+        out[0] = s
+
+    @af.kernel
+    def in_an_element(x: af.f64[N], most: af.f64, out: af.f64[1]):
+        with af.for_(N) as i:
+            out[0] = out[0] + af.select(x[i] < most, x[i] / (x[i] + 2), -0.0)
+
+    assert is_in_order(kernel)
+    assert not is_in_order(from_zero)
+    in_values = af.Schedule(kernel).scalar_replace("i").kernel()
+    for made in (kernel, in_values, in_an_element, kernel.optimize("avx2", threads=1)):
+        out = np.array([-0.0])
+        made(np.full(64, 5.0), 1.0, out)
+        assert out.tobytes() == np.array([-0.0]).tobytes()

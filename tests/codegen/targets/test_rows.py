@@ -53,7 +53,7 @@ WHOLE = ("mins", "maxs", "minu", "maxu")
 
 SHIFTS = ("shl", "shru", "shr")
 
-CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_", "sum_")
+CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_", "dotu_", "sum_")
 """Functions of a vector of other numbers, by the type of which they are called."""
 
 
@@ -69,7 +69,7 @@ def sources(stem, element, lanes):
     if stem == "gathered":
         return "i64", lanes
     narrow = stem.partition("_")[2] if stem.startswith(CONVERSIONS) else element
-    return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith(("dot_", "sum_")) else lanes
+    return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith(("dot_", "dotu_", "sum_")) else lanes
 
 
 def body(stem, element, lanes):
@@ -114,7 +114,7 @@ def body(stem, element, lanes):
             return f"*found = {name}(at + {2 * lanes}, m[0] != 0 ? -2 : 2);"
         case "looked":
             return f"*found = {name}(at + 128, &v);"
-        case "dot":
+        case "dot" | "dotu":
             taken = f"{source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
             return f"{taken}    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
         case "sum":
@@ -219,7 +219,7 @@ def arguments(random, stem, element, lanes, n):
         at, given = chosen, given.astype(dtype)
     if stem == "looked_up":
         at, given = (random.integers(-128, 128, count, dtype) for count in (256, lanes))
-    if stem.startswith(("dot_", "sum_")):
+    if stem.startswith(("dot_", "dotu_", "sum_")):
         full = np.iinfo(np.int32)
         at, given = (random.integers(full.min, full.max, count, dtype, endpoint=True) for count in (reached, lanes))
         at[: n % 2 * lanes], at[lanes : lanes + n % 2 * lanes] = (0x80808080 - 2**32, 0x80008000 - 2**32)
