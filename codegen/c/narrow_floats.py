@@ -7,11 +7,10 @@ from math import prod
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code
 from affdsl.codegen.c.types import value_type
+from affdsl.codegen.c.vector_arithmetic import OPERATORS, computed
 from affdsl.codegen.c.vector_types import (
-    OPERATORS,
     Mask,
     address_of,
-    computed,
     is_narrow,
     lane_kind,
     on_vectors,

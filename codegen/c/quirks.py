@@ -110,7 +110,7 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     ),
     "truths_added": Quirk(
         "wrong", "(t[0] != 0) + (t[1] != 0) + ... of a mask is taken for t[0] + t[1] + ...",
-        "masks become numbers as whole vectors", "codegen/c/vector_types.py", gcc=(12, 12),
+        "masks become numbers as whole vectors", "codegen/c/vector_casts.py", gcc=(12, 12),
     ),
     "forks": Quirk(
         "wrong", "a parallel loop in a child of a process that ran one waits without end: libgomp lost its threads",
@@ -140,7 +140,7 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     ),
     "lanes_compared": Quirk(
         "wrong", "lanes of int8_t that are compared are of type char, which has no sign on some machines",
-        "a cast of what is compared", "codegen/c/vector_types.py", clang=(14, 22),
+        "a cast of what is compared", "codegen/c/vector_comparisons.py", clang=(14, 22),
     ),
     # What is slow
     "lookups_in_lanes": Quirk(
@@ -178,7 +178,7 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     ),
     "integers_made_floats": Quirk(
         "slow", "integers of 8 and 16 bits become floats one lane after the other", "by way of 32 bits",
-        "codegen/c/vector_types.py", gcc=(11, 14),
+        "codegen/c/vector_casts.py", gcc=(11, 14),
     ),
     "many_rows": Quirk(
         "slow", "eight and more addresses of rows in a function that is inlined move to and fro between registers",

@@ -26,10 +26,10 @@ from affdsl.codegen.c.lanes import (
 )
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.types import value_type
+from affdsl.codegen.c.vector_arithmetic import fused
 from affdsl.codegen.c.vector_types import (
     address,
     address_of,
-    fused,
     integers,
     is_native_mask,
     lane_in,

@@ -1,0 +1,136 @@
+"""What lanes of vectors of C are compared, tested and chosen by."""
+
+from __future__ import annotations
+
+from math import prod
+
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import UNARY, Code, call, cast, choose, code, infix
+from affdsl.codegen.c.masks import is_mask
+from affdsl.codegen.c.quirks import is_written
+from affdsl.codegen.c.tables import (
+    FLOAT_COMPARISON,
+    INTEGER_COMPARISON,
+    NEGATED_COMPARISON,
+    UNSIGNED_COMPARISON,
+)
+from affdsl.codegen.c.types import suffix, width
+from affdsl.codegen.c.vector_types import (
+    Mask,
+    converted,
+    helped,
+    integers,
+    lane_kind,
+    on_vectors,
+    type_name,
+    vector_of,
+    whole,
+    width_of,
+)
+from affdsl.ir.dialects import arith, math
+from affdsl.ir.expr import Value
+from affdsl.ir.types import FloatType, VectorType
+
+_OF_MASKS = {
+    "eq": ("^", True, False), "ne": ("^", True, True),
+    "ult": ("&", False, True), "ule": ("|", False, True), "ugt": ("&", True, False), "uge": ("|", True, False),
+    "slt": ("&", True, False), "sle": ("|", True, False), "sgt": ("&", False, True), "sge": ("|", False, True),
+}  # fmt: skip
+"""Masks that are compared: the operator, and whether each is taken as it is. With a sign, true is less: it is -1."""
+
+
+def compared_lanes(c: Context, op: arith.Compare) -> Code | None:
+    """A mask, which may be wider or narrower than what is compared."""
+    kind = lane_kind(c, op.left)
+    if op.predicate in ("true", "false"):
+        return None
+    if op.left is op.right and not isinstance(kind, FloatType):
+        return _with_itself(c, op)
+    left, right = whole(c, op.left), whole(c, op.right)
+    if is_mask(op.left):
+        sign, is_left, is_right = _OF_MASKS[op.predicate]
+        return infix(sign, left if is_left else _inverted(left), right if is_right else _inverted(right))
+    if not isinstance(kind, FloatType):
+        shown = _ordered(c, op.predicate, op.left, left, right)
+    else:
+        shown = _compared_floats(op.predicate, left, right)
+    return _as_mask(c, shown, op.left, op.result)
+
+
+def _as_mask(c: Context, shown: Code, of: Value, result: Value) -> Code:
+    """What is found of some lanes as a mask, whose lanes may have another width."""
+    if (bits := width_of(lane_kind(c, of))) == c.masks[result]:
+        return shown
+    if bits == 8 and is_written("lanes_compared"):
+        shown = cast(integers(c, "i8", prod(vector_of(of).shape)), shown)
+    return converted(type_name(c, result), shown)
+
+
+def tested_lanes(c: Context, op: math.Unary) -> Code:
+    """Which lanes are no numbers, or infinite, or neither."""
+    kind, lanes = lane_kind(c, op.operand), prod(vector_of(op.operand).shape)
+    shown = whole(c, op.operand)
+    if op.kind == "isnan":
+        return _as_mask(c, infix("!=", shown, shown), op.operand, op.result)
+    infinity = call(c.unit.vector_helper("all", suffix(kind), lanes), Code("INFINITY"))
+    size = on_vectors(c, "absf", kind, lanes, op.operand)
+    c.unit.header("math.h")
+    return _as_mask(c, infix("==" if op.kind == "isinf" else "<", size, infinity), op.operand, op.result)
+
+
+def _with_itself(c: Context, op: arith.Compare) -> Code:
+    """Integers compared with themselves, which compilers warn of."""
+    none = code(f"({type_name(c, op.result)}){{0}}", UNARY)
+    return _inverted(none) if op.predicate in ("eq", "sle", "sge", "ule", "uge") else none
+
+
+def _compared_floats(predicate: str, left: Code, right: Code) -> Code:
+    """All lanes compared: what is unordered is that neither of two opposite comparisons holds."""
+    if predicate in FLOAT_COMPARISON:
+        return infix(FLOAT_COMPARISON[predicate], left, right)
+    if predicate in NEGATED_COMPARISON:
+        return _inverted(infix(NEGATED_COMPARISON[predicate], left, right))
+    if predicate in ("one", "ueq"):
+        unequal = infix("|", infix("<", left, right), infix(">", left, right))
+        return unequal if predicate == "one" else _inverted(unequal)
+    ordered = infix("&", infix("==", left, left), infix("==", right, right))
+    return ordered if predicate == "ord" else _inverted(ordered)
+
+
+def _inverted(mask: Code) -> Code:
+    return code(f"~{mask.at(UNARY)}", UNARY, mask)
+
+
+def _ordered(c: Context, predicate: str, of: Value, left: Code, right: Code) -> Code:
+    """Integers compared, lane by lane."""
+    if predicate not in UNSIGNED_COMPARISON:
+        return infix(INTEGER_COMPARISON[predicate], left, right)
+    bits = width(lane_kind(c, of))
+    unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(vector_of(of).shape))
+    return infix(UNSIGNED_COMPARISON[predicate], cast(unsigned, left), cast(unsigned, right))
+
+
+def selected_lanes(c: Context, op: arith.Select) -> Code:
+    """One of two vectors, or of each lane."""
+    if not isinstance(op.condition.type, VectorType):
+        return choose(c.values.of(op.condition), whole(c, op.if_true), whole(c, op.if_false))
+    if (stem := extreme(c, op)) is not None:
+        return helped(c, stem, op.result, op.if_true, op.if_false)
+    return helped(c, "choose", op.result, Mask(op.condition), op.if_true, op.if_false)
+
+
+def extreme(c: Context, op: arith.Select) -> str | None:
+    """The helper that is a choice between two numbers by comparing them: the first of equal ones, the second for NaN.
+
+    a < b ? a : b, and likewise where the numbers change places; a < b ? b : a is b > a ? b : a.
+    """
+    compare = c.definitions.get(op.condition)
+    if not isinstance(compare, arith.Compare) or compare.predicate not in ("olt", "ogt"):
+        return None
+    is_less = compare.predicate == "olt"
+    match (op.if_true, op.if_false):
+        case (compare.left, compare.right):
+            return "lesser" if is_less else "greater"
+        case (compare.right, compare.left):
+            return "greater" if is_less else "lesser"
+    return None
