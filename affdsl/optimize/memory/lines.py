@@ -42,9 +42,9 @@ def from_a_line(
                                 for i = a to n: s += x[i]        where x[a] begins a line
 
     A vector that lies in two lines takes two loads, and arrays of NumPy begin 16 bytes behind a line. It takes loops
-    over arrays of one dimension, and the array that is stored, if one is; none that store where data says, since under
-    a mask that is done lane by lane. The schedule given is left as it is; it comes back, with nothing to say, where
-    there is no such array.
+    over arrays of one dimension, and the array that is stored, if one is; others may be loaded in several places. It
+    takes none that store where data says, since under a mask that is done lane by lane. The schedule given is left as
+    it is; it comes back, with nothing to say, where there is no such array.
     """
     stores = any(isinstance(op, memref.Store) and op.indices for op in walk(nest.innermost))
     found = None if stores else _array(s, nest, options.target)
