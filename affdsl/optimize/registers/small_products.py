@@ -175,8 +175,9 @@ def in_one_register(s: Schedule, nest: Nest, loops: Sequence[affine.For], option
         for i, j, k: C[i, j] += A[i, k] * B[j, k]   ->   b0, b1 = B[0 :+ n, 0], B[0 :+ n, 1]
                                                          for i: C[i, 0 :+ n] = A[i, 0] * b0 + A[i, 1] * b1
 
-    The factor that is the same for all rows stays in registers. Raises UnfitError where compilers do as well: what they
-    do badly are factors of which lanes take one column, and rows of odd lengths.
+    The factor that is the same for all rows stays in registers. Raises UnfitError where a row does not fit into a
+    register, or does not fill it and the target has no masks; and where compilers do as well: what they do badly are
+    factors of which lanes take one column, and rows of odd lengths.
 
     Parameters
     ----------
@@ -190,7 +191,8 @@ def in_one_register(s: Schedule, nest: Nest, loops: Sequence[affine.For], option
     reads = [a for a in nest.accesses if a.kind == "read" and not nest.is_still(a, j) and not nest.is_still(a, k)]
     is_turned = any(nest.stride(a, j).motion != "contiguous" for a in reads)
     is_odd = UNEVEN <= columns < lanes
-    if not options.target.has_masks or columns > lanes or not (is_turned or is_odd):
+    is_whole = columns == lanes or (columns < lanes and options.target.has_masks)
+    if not is_whole or not (is_turned or is_odd):
         raise UnfitError
     made, (row, column, term) = copy(s), map(nest.name, loops)
     with unfit_where_refused():
