@@ -155,7 +155,8 @@ def is_straight(loops: Sequence[affine.For], lanes: int) -> bool:
 def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, options: Options, lanes: int) -> str:
     """Make the sums of several rows of a small product at once, in whole rows of vectors. Raises as steps do.
 
-    Vectors have no more lanes than there are columns, if need be without the last ones.
+    Vectors have no more lanes than there are columns, if need be without the last ones. As many of
+    a row as have sums in half of the registers run at once: a factor of a row is spread once for all of them.
     """
     j = loops[1]
     count = _count(columns) or lanes
@@ -164,7 +165,12 @@ def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, optio
     s.vectorize(j, lanes, tail="folded")
     if is_lane_by_lane(s, j):
         raise UnfitError(f"vectors of {j} would be made lane by lane")
-    rows = NARROW_ROWS if count <= lanes else ROWS
+    rows, vectors = NARROW_ROWS if count <= lanes else ROWS, -(-count // lanes)
+    most = max(1, options.target.registers // (2 * ROWS))
+    several = max(each for each in range(1, most + 1) if vectors % each == 0)
+    if several > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll_jam(j, several)
     finish(s, Small(loops=loops), options, rows)
     return f"a product of small matrices, where they stand: vectors of {lanes}, {rows} rows at once"
 
