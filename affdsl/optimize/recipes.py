@@ -214,10 +214,10 @@ FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "t
 FOR_LOOPS: Mapping[str, OfLoop] = {
     "sweeps": _with_sweeps,
     "rows": unless_small(_with_whole_rows),
-    "straight": unless_small(_with_straight_code),
+    "straight": unless_small(_with_straight_code, in_lanes=True),
     "products": products_in_loops.take,
     "panels": panels.take,
-    "outer": unless_small(outer_loops.take_all),
+    "outer": unless_small(outer_loops.take_all, in_lanes=True),
     "vectors": unless_small(_with_vectors),
 }
 """Those for an outermost loop with all that it holds. Some have versions for small sizes themselves."""
