@@ -215,9 +215,9 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "products": products_in_loops.take,
     "sweeps": _with_sweeps,
     "rows": unless_small(_with_whole_rows),
-    "straight": unless_small(_with_straight_code),
+    "straight": unless_small(_with_straight_code, in_lanes=True),
     "panels": panels.take,
-    "outer": unless_small(outer_loops.take_all),
+    "outer": unless_small(outer_loops.take_all, in_lanes=True),
     "vectors": unless_small(_with_vectors),
 }
 """Those for an outermost loop with all that it holds. Some have versions for small sizes themselves."""

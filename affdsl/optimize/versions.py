@@ -175,13 +175,19 @@ def _named(arguments: Sequence[object]) -> Iterator[str]:
             yield from _named(each)
 
 
-def unless_small(recipe: OfLoop) -> OfLoop:
-    """The recipe where sizes are large enough for it; smaller ones run the loops as they were."""
+def unless_small(recipe: OfLoop, *, in_lanes: bool = False) -> OfLoop:
+    """The recipe where sizes are large enough for it; smaller ones run the loops as they were.
+
+    Parameters
+    ----------
+    in_lanes
+        Whether each lane runs all that the loop on vectors holds: then the length of the rows alone says what is small.
+    """
 
     def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
         both = copy(s)
         try:
-            _keep_for_small(both, root, options)
+            in_other(both, root, _large(s, root, options, in_lanes=in_lanes))
         except UnfitError:
             return recipe(s, root, options)
         made, notes = recipe(both, root, options)
@@ -192,12 +198,24 @@ def unless_small(recipe: OfLoop) -> OfLoop:
     return take
 
 
-def _keep_for_small(s: Schedule, root: str, options: Options) -> None:
-    """Give a nest of loops a copy for small sizes; the schedule given is changed.
+def _large(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condition | None:
+    """From which sizes on vectors pay.
 
-    Raises UnfitError for a loop alone, and where no size says how large it is, or nothing in it touches memory.
+    Raises UnfitError for a loop alone, and where nothing in it touches memory. None where no size says how large it is.
     """
     loops, lanes = names_in(s, root), [lanes_of(nest, options) for nest in nests_in(s, root)]
     if len(loops) == 1 or not lanes:
         raise UnfitError
-    in_other(s, root, on_average(s, loops, LEAST_VECTORS * max(lanes)))
+    along = _along_rows(s, root) if in_lanes else []
+    if sizes_of(s, along):
+        return on_average(s, along, max(lanes) // 2 if options.target.has_masks else max(lanes))
+    return on_average(s, loops, LEAST_VECTORS * max(lanes))
+
+
+def _along_rows(s: Schedule, root: str) -> list[str]:
+    """The loops that run along rows of what is stored inside of a loop."""
+    names, loop = {row.iv: row.names[0] for row in s.loops()}, loop_called(s, root)
+    stores = [op for op in walk(loop) if isinstance(op, affine.Store) and op.index] if loop is not None else []
+    return [
+        names[v] for v in dict.fromkeys(v for op in stores for v, by in op.index[-1].terms if by == 1) if v in names
+    ]

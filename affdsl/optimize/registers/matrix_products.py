@@ -77,7 +77,8 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
         many = _version(s, i, few)
         of_columns = sharing.of_columns(tile, (registers.rows, registers.columns))
         how = (of_columns, "columns") if many is not None else (tile, cut)
-        said, kept = in_tiles(s, nest, found, (i, j, k), *how, registers, options)
+        again = batch if cut is None and not _moves_with(nest, found, batch) else ()
+        said, kept = in_tiles(s, nest, found, (i, j, k), *how, registers, options, again)
         said += f"; threads share its {kept}" if kept else ""
         if few is not None and many is not None:
             of = product_of(many)
@@ -147,6 +148,20 @@ def _sums_in_variable(nest: Nest) -> bool:
     return len(reads) == 2 and sum(getattr(op, "kind", "") == "mulf" for op in nest.innermost.body) == 1
 
 
+def _permutes(s: Schedule, order: tuple[str, ...]) -> bool:
+    """Run loops in an order where that is legal, and say if it is; the schedule given is changed."""
+    with suppress(IllegalTransform, ScheduleError):
+        s.permute(order)
+        return True
+    return False
+
+
+def _moves_with(nest: Nest, found: Product, batch: Sequence[str]) -> bool:
+    """Whether what is read along the columns of the result is another matrix in each iteration of some loops."""
+    along = [a for a in found.factors if not nest.is_still(a, found.j)]
+    return any(not nest.is_still(a, loop) for a in along for loop in nest.band if nest.name(loop) in batch)
+
+
 def _version(s: Schedule, loop: str, few: Condition | None) -> Nest | None:
     """The nest that runs where a condition does not hold, if there is one, before the other one is long."""
     if few is None:
@@ -177,6 +192,7 @@ def in_tiles(
     cut: sharing.Cut,
     registers: Registers,
     options: Options,
+    batch: Sequence[str] = (),
 ) -> tuple[str, sharing.Cut]:
     """Tile a product of matrices that runs its rows, columns and terms in this order: how, and what threads share.
 
@@ -190,6 +206,9 @@ def in_tiles(
         What its loops over rows, columns and terms are called in this schedule.
     sizes
         How many rows, columns and terms a tile has.
+    batch
+        The loops around with which B does not move: all of their products are made with its panels, once these are
+        copied.
     """
     rows, vectors, lanes, width = registers.rows, registers.vectors, registers.lanes, registers.columns
     i, j, k = loops
@@ -200,10 +219,12 @@ def in_tiles(
         raise UnfitError("it never runs with sizes that are large enough")
     tiles = (k_tile, i_tile, j_tile) if cut == "columns" else (k_tile, j_tile, i_tile)
     order = tuple(name for name in tiles if name in left)
-    if len(order) > 1:
+    if batch and not _permutes(s, tuple(name for name in (*tiles[:2], *batch, *tiles[2:]) if name in left)):
+        batch = ()
+    if not batch and len(order) > 1:
         s.permute(order)
     copied: list[str] = []
-    of_b, of_a = next(name for name in (i_tile, i) if name in left), i  # panels of B are of one tile of columns
+    of_b, of_a = next(name for name in (*batch, i_tile, i) if name in left), i  # panels of B are of one tile of columns
     if cut == "columns":  # each chunk has its panels of B, and those of A are of all
         of_b, of_a = i, next(name for name in (j_tile, i) if name in left)
     chunks = {"rows": i_tile, "columns": j_tile}.get(cut or "")

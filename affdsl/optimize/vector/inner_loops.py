@@ -8,7 +8,8 @@ from copy import copy
 from itertools import combinations
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine, memref, scf
+from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
@@ -332,15 +333,17 @@ def _stays(nest: Nest, loop: affine.For) -> bool:
 def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
     """How many iterations of a loop run at once, since they have elements in common.
 
-    Rows that are a power of two apart would lie in the same places of the nearest cache: there are few of those.
+    Rows that are a power of two apart would lie in the same places of the nearest cache: there are few of those. One
+    iteration that touches more of them than there are waits for them in any case, and several touch fewer each.
     """
     if _stays(nest, loop):
         return sums.rows_at_once(options)
     if not _shares_rows(nest, loop):
         return options.choices.shared_rows if share_done_again(nest, loop) >= DONE_AGAIN else 1
-    ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
-    arrays, lines = {op.memref for op in ops}, {(op.memref, op.index[:-1]) for op in ops}
-    return min(options.choices.shared_rows, 1 + (ways(options) - len(lines)) // len(arrays))
+    lines = {(array, index[:-1]) for array, index in _moving(nest, affine.Load, affine.Store)}
+    arrays = {array for array, _ in lines}
+    few = 1 + (ways(options) - len(lines)) // len(arrays)
+    return min(options.choices.shared_rows, few) if len(lines) <= ways(options) else options.choices.shared_rows
 
 
 def ways(options: Options) -> int:
@@ -350,16 +353,26 @@ def ways(options: Options) -> int:
 
 def _shares_rows(nest: Nest, loop: affine.For) -> bool:
     """Whether an iteration of a loop loads, along rows, what others load too, and few operations are made of it."""
-    loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]
     if sum(isinstance(op, Lanewise) for op in nest.innermost.body) not in SHARING:
         return False
-    for a, b in combinations(loads, 2):
-        if a.memref is b.memref and a.index != b.index:
-            apart = [x - y for x, y in zip(a.index, b.index, strict=True)]
-            moves = [loop.iv in x.values() for x in a.index]
+    for (a, index), (b, other) in combinations(_moving(nest, affine.Load), 2):
+        if a is b and index != other:
+            apart = [x - y for x, y in zip(index, other, strict=True)]
+            moves = [loop.iv in x.values() for x in index]
             if all(e.is_constant for e in apart) and any(e.constant and m for e, m in zip(apart, moves, strict=True)):
                 return True
     return False
+
+
+def _moving(nest: Nest, *kinds: type[affine.Load | affine.Store]) -> list[tuple[Value, tuple[Affine, ...]]]:
+    """The elements that operations of some kinds access in the innermost loop, of those that move with it.
+
+    Counters of loops that are straight code are the numbers that they were.
+    """
+    loop = nest.innermost
+    numbers = {op.result: op.value for op in loop.body if isinstance(op, arith.Constant) and isinstance(op.value, int)}
+    ops = [op for op in loop.body if isinstance(op, kinds) and any(loop.iv in e.values() for e in op.index)]
+    return [(op.memref, tuple(e.substitute(numbers) for e in op.index)) for op in ops]
 
 
 def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
