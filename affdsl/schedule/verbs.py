@@ -161,7 +161,7 @@ def _copy(
         "private": private,
     }
     if still != "":
-        options |= {"still": at.loop(still)}
+        options["still"] = at.loop(still)
     return Step("data_copy", (buffer, iv), tuple(options.items()))
 
 

@@ -137,13 +137,15 @@ def in_blocks(
 def crossed(s: Schedule, root: str) -> set[str]:
     """The loops over all rows or columns of a product, by name, one of which each of its terms reads.
 
-    for k: { for i, j: C[i, j] += C[i, k] * B[k, j] }   ->   j
+        for k: { for i, j: C[i, j] += C[i, k] * B[k, j] }   ->   j
+
+    Loops that begin or end at the number of the term are none of them.
     """
     found = set[str]()
     for nest, of in products_over(s, root):
         for factor in of.factors:
             if factor.buffer is of.store.buffer:
-                for read, stored in zip(factor.index or (), of.store.index or (), strict=True):
+                for read, stored in zip(factor.index or (), of.store.index or (), strict=False):
                     if of.k.iv in read.values():
                         over = (loop for loop in (of.i, of.j) if loop.iv in stored.values())
                         found |= {nest.name(loop) for loop in over if not matrix_products.is_tied(of.k, loop)}
@@ -153,18 +155,19 @@ def crossed(s: Schedule, root: str) -> set[str]:
 def products_over(s: Schedule, root: str) -> Iterator[tuple[Nest, matrix_products.Product]]:
     """The products inside of a loop whose terms are those of its iterations, which other things may part."""
     for nest in nests_in(s, root):
-        names = [nest.name(loop) for loop in nest.loops]
+        inner = [loop for loop in nest.loops if nest.name(loop) in names_in(s, root)]
         with suppress(UnfitError):
-            whole = replace(nest, band=(*nest.loops[names.index(root) :],), around=())
+            whole = replace(nest, band=(*inner,), around=())
             found = matrix_products.product_of(whole)
-            if found.k is whole.band[0]:
+            if nest.name(found.k) == root:
                 yield whole, found
 
 
 def _keep_what_is_read(s: Schedule, root: str, size: int) -> None:
     """Let large products wait for the end of a block, where each iteration keeps what they read of it."""
-    counts, before = counts_inside(s, require_loop(s, root)), len(s.steps)
-    for nest, of in [*products_over(s, root)]:
+    found, before = [*products_over(s, root)], len(s.steps)
+    counts = counts_inside(s, require_loop(s, root)) if found else {}
+    for nest, of in found:
         if all((counts[loop.iv].high or size + 1) > size for loop in (of.i, of.j)) and len(nest.band[0].body) > 1:
             arrays = {factor.buffer.name for factor in of.factors if factor.buffer is of.store.buffer}
             with AllOrNone(s):
