@@ -121,7 +121,7 @@ def test_what_makes_a_loop_slow_is_named_with_what_to_try(kernel, kinds, allowed
 def test_ends_of_a_loop_that_is_split_are_told_in_one_sentence():
     split, inside = clamped.optimize("avx2", threads=1).explain().notes
     assert split.done.endswith("changes: i at 1, i at N - 1; short ends run as written")
-    assert (inside.done, inside.loops) == ("i runs on vectors of 4", split.loops)
+    assert (inside.done, inside.loops) == ("i runs on vectors of 4, from where a line of y begins", split.loops)
 
 
 @pytest.mark.parametrize(("name", "threads"), [("atax", 2), ("trisolv", 1), ("doitgen", 2)])

@@ -36,13 +36,13 @@ def take(s: Schedule, options: Options) -> Schedule:
     """The schedule with prefetches in loops over vectors that have none; the one given, where they do not pay.
 
         for i by 8: y[i :+ 8] = S(x[i :+ 8])   ->
-        for i by 8: { prefetch y[i + 64]; y[i :+ 8] = S(x[i :+ 8]) }
+        for i by 8: { prefetch x[i + 64]; prefetch y[i + 64]; y[i :+ 8] = S(x[i :+ 8]) }
 
     On processors with a second cache of 2 MiB whose vectors are as long as lines (measured on Sapphire Rapids, 16 KiB
     to 1.6 MB): a copy takes 1.12 to 1.2 times as long without, a sum of two arrays 1.15 to 1.3, a difference of
     neighbours 1.35 to 1.5, two results 1.3 to 1.7, an update in place 1.05; arrays in the first cache .95 to 1.03.
-    Where one array is loaded, it comes by itself in time, and only what is stored is asked for: as fast beyond the
-    first cache, and in it .88 to .99 of the time (stencils of three points, differences, copies; decision 140).
+    Where one array is loaded in vectors that overlap, and come from others by a shuffle, what is stored alone is asked
+    for: as fast beyond the first cache, and in it .93 of the time of a stencil of three points (decision 140).
     """
     if not has_large_cache(options.target) or options.target.width < 8 * LINE:
         return s
@@ -56,7 +56,8 @@ def take(s: Schedule, options: Options) -> Schedule:
             or not any(isinstance(op, affine.VectorStore) for op in walk(loop))
         ):
             continue
-        if len(loaded := {op.memref for op in walk(loop) if isinstance(op, affine.VectorLoad)}) == 1:
+        loads = [op for op in walk(loop) if isinstance(op, affine.VectorLoad)]
+        if len(loaded := {op.memref for op in loads}) == 1 and {*loop.body[-1].reads()} & {op.result for op in loads}:
             streams = [each for each in streams if each not in loaded] or streams
         ahead = max(-(-AHEAD * LINE // (loop.step * _bytes(each))) for each in streams)
         most = counts_inside(s, nest.loops[0])[loop.iv].high
