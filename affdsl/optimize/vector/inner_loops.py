@@ -196,7 +196,9 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
-        tails: tuple[Tail, ...] = ("early", options.tail) if rows == 1 and _has_rows_alike(s, nest) else (options.tail,)
+        asks_each_lane = updates_by_data(nest.innermost)  # whether it runs, with a mask
+        last: Tail = "scalar" if asks_each_lane else options.tail
+        tails: tuple[Tail, ...] = ("early", last) if rows == 1 and _has_rows_alike(s, nest) else (last,)
         with unfit_where_refused():
             sums.with_tail(made, name, lanes, tails)
             if is_long(made, s):  # what masks make lane by lane, as of channels side by side
