@@ -8,6 +8,7 @@ from itertools import count
 
 from affdsl.codegen.c.emit import in_registers
 from affdsl.codegen.c.globals import with_constants
+from affdsl.codegen.c.lone_lanes import lone_lanes
 from affdsl.errors import ProgramError
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
@@ -91,7 +92,8 @@ def nests_of(
     """
     if width is not None:
         module = in_registers(module, width)
-    body = tuple(with_constants(op, module) if isinstance(op, func.Func) else op for op in module.body)
+    # What C has in another form has it before loops are noted: an operation that is made anew later is found no more.
+    body = tuple(lone_lanes(with_constants(op, module)) if isinstance(op, func.Func) else op for op in module.body)
     *rest, entry = body
     assert isinstance(entry, func.Func), "the function is the last of the module"
     opened = () if inside is None else _way_to(entry, inside)

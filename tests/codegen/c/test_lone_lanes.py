@@ -129,3 +129,9 @@ def test_random_recurrences(seed):
 
     agree(recurrence, 2)
     agree(in_values(recurrence), 2)
+
+
+def test_the_loop_is_found_in_profiles():
+    kernel = in_values(shortest)
+    (nest,) = kernel.profile(np.arange(2000, dtype="i4"), np.zeros(2000, "i4")).nests
+    assert nest.runs == 1
