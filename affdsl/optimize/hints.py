@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from affdsl.explained import Hint, Note, SourceLoop
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, math, memref, scf
+from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import definitions, walk
@@ -76,7 +76,7 @@ class _Done:
         self._there: set[Kind] = set()
         seen: set[Kind] = set()
         for nest, body in zip(large, self._bodies, strict=True):
-            wide = {self._kind(op) for op in walk(nest.innermost) if _has_vectors(op)}
+            wide = {self._kind(op) for op in walk(nest.innermost) if _has_vectors(op) and not isinstance(op, _PUT)}
             if not wide <= seen or self._wide.isdisjoint(body):  # others are what vectors leave over
                 self._there.update(body)
             seen |= wide
@@ -103,6 +103,10 @@ class _Done:
 def _roots(nest: Nest) -> Iterator[Value]:
     """The counters of the outermost loop of a nest."""
     yield from (*nest.around, *nest.band)[0].binds()
+
+
+_PUT = (vector.FromElements, vector.Broadcast)
+"""What puts vectors together of numbers: it may stand in front of a loop."""
 
 
 def _has_vectors(op: Op) -> bool:
