@@ -230,7 +230,7 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
         return s, [of(s, root, why=f"recipes are for at most {MOST_BOUNDS} bounds of a loop, not for {bounds}")]
     left_out: Notes = []
     best, slower = best_that_pays(_candidates(s, root, options, left_out))
-    if options.reassociate and (best is None or best.reassociates or best.is_doubtful):
+    if options.reassociate and (best is None or best.may_be_beaten):
         strict, _ = best_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
         if strict is not None and (best is None or strict.is_as_fast_as(best)):
             best = strict

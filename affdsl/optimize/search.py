@@ -26,6 +26,8 @@ MODEST = 0.4
 """A candidate that takes such a part of the time of the loops as written, or more, is compared with others."""
 BETTER = 0.6
 """A candidate of a later recipe is taken where it takes only such a part of the time of the one before."""
+GREAT = 0.2
+"""A candidate in the order of the text that takes a smaller part is not compared with those of fewer permissions."""
 ALIKE = 1.1
 """Of candidates of which one takes up to so many times as long as the other, larger sizes decide, too."""
 SLOWER = 1.05
@@ -90,6 +92,11 @@ class Candidate(Frozen):
     def is_doubtful(self) -> bool:
         """Whether the model expects it to gain little."""
         return self.share > MODEST
+
+    @property
+    def may_be_beaten(self) -> bool:
+        """Whether those that keep the order of the text may be as fast, though sums may be made in another one."""
+        return self.reassociates or self.share > GREAT
 
     @property
     def reassociates(self) -> bool:

@@ -40,11 +40,10 @@ def test_from_where_on_sweeps_are_tiled(kernel, target, most):
 
 
 def test_tiles_are_judged_by_sizes_for_which_they_are_made_too():
-    """With all sizes 300 the arrays lie in the second cache, and need no tiles by the model."""
+    """With all sizes 300 the arrays lie in the second cache, and tiles gain nothing by the model."""
     before, options = Schedule(named("jacobi-2d").kernel), Options(LARGE)
     tiled = Candidate("sweeps", time_tiles.take(before, "t", options), before, (), usual(LARGE))
-    assert tiled.ratio > 1.05
-    assert tiled.share < 1
+    assert tiled.ratio > 1
     assert not tiled.is_slower
     worse = Candidate("by columns", copy(before).interchange("i#1", "j#1"), before, (), usual(LARGE))
     assert worse.ratio > 1.05
@@ -131,9 +130,9 @@ def once(A: af.f64[N], B: af.f64[N]):
         B[i] = A[i - 1] + A[i] + A[i + 1]
 
 
-def test_a_row_that_memory_brings_once_begins_where_it_did():
+def test_a_row_that_memory_brings_once_begins_where_a_line_of_what_is_stored_does():
     made, said = inner_loops.take(Schedule(once), next(iter(nests(Schedule(once)))), Options(LARGE))
-    assert "align" not in str(made)
+    assert 'align("B", "i"' in str(made)
     assert "since it waits for memory" in said
 
 

@@ -196,6 +196,7 @@ def arguments(random, stem, element, lanes, n):
         "streamed": lanes,
         "scaled": lanes,
         "dot": 2 * lanes,
+        "dotu": 2 * lanes,
         "sum": lanes,
         "strided": 4 * lanes,
     }.get(stem.partition("_")[0], reached)
