@@ -64,9 +64,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def take_or_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The same, or else a row and sums in loops of their own, where sums are in the order of the text.
 
-    Raises UnfitError, and gives no reason: others say it for nests of all kinds.
+    Counts and sums of integers, which are the same in any order, stay beside a row. Raises UnfitError, and gives no
+    reason: others say it for nests of all kinds.
     """
-    if not options.reassociate and sums.is_mixed(nest):
+    if not options.reassociate and sums.is_mixed(nest) and not sums.needs_no_order(s, nest):
         with suppress(UnfitError):
             made, said = take(s, nest, options)
             if not is_long(made, s):

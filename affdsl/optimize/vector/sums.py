@@ -74,7 +74,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     loop, name = nest.innermost, nest.name(nest.innermost)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     matrices = _matrices(nest, outer[-1], options) if outer else 0
-    counting, in_any_order = _lanes_of_what_moves(s, nest, options), options.reassociate or _needs_no_order(s, nest)
+    counting, in_any_order = _lanes_of_what_moves(s, nest, options), options.reassociate or needs_no_order(s, nest)
     if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
@@ -153,7 +153,7 @@ def sums_integers(nest: Nest, loop: affine.For) -> bool:
     return all(isinstance(type, IntegerType) for type in types)
 
 
-def _needs_no_order(s: Schedule, nest: Nest) -> bool:
+def needs_no_order(s: Schedule, nest: Nest) -> bool:
     """Whether all that the innermost loop sums up is exact in any order: integers, extremes, counts, places."""
     if sums_integers(nest, nest.innermost):
         return True
