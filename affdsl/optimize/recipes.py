@@ -38,9 +38,9 @@ from affdsl.optimize.order import (
     whole_rows,
 )
 from affdsl.optimize.registers import full_unrolling, products_in_loops
+from affdsl.optimize.small_sizes import OfLoop, unless_small
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import alternating_sums, inner_loops, looking, outer_loops, recurrences, sums
-from affdsl.optimize.versions import OfLoop, unless_small
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 

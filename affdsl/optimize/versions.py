@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from copy import copy
 from math import prod
 
 from affdsl.ir.dialects import affine
@@ -12,18 +11,12 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
-from affdsl.optimize.nests import lanes_of, loop_called, names_in, nests_in, unfit_where_refused
-from affdsl.optimize.notes import Notes, only_for
-from affdsl.optimize.options import Options
+from affdsl.optimize.nests import loop_called, names_in, nests_in, unfit_where_refused
 from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import Schedule
 
-OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
-"""A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
-LEAST_VECTORS = 2
-"""How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 MOST = 2**16
 """Lines are not longer where all arrays of a loop fit into a cache."""
 
@@ -173,49 +166,3 @@ def _named(arguments: Sequence[object]) -> Iterator[str]:
             yield each
         elif isinstance(each, tuple):
             yield from _named(each)
-
-
-def unless_small(recipe: OfLoop, *, in_lanes: bool = False) -> OfLoop:
-    """The recipe where sizes are large enough for it; smaller ones run the loops as they were.
-
-    Parameters
-    ----------
-    in_lanes
-        Whether each lane runs all that the loop on vectors holds: then the length of the rows alone says what is small.
-    """
-
-    def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-        both = copy(s)
-        try:
-            in_other(both, root, _large(s, root, options, in_lanes=in_lanes))
-        except UnfitError:
-            return recipe(s, root, options)
-        made, notes = recipe(both, root, options)
-        if len(made.steps) == len(both.steps):
-            return s, notes
-        return made, only_for(chosen_by(made, root, len(s.steps)), notes)
-
-    return take
-
-
-def _large(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condition | None:
-    """From which sizes on vectors pay.
-
-    Raises UnfitError for a loop alone, and where nothing in it touches memory. None where no size says how large it is.
-    """
-    loops, lanes = names_in(s, root), [lanes_of(nest, options) for nest in nests_in(s, root)]
-    if len(loops) == 1 or not lanes:
-        raise UnfitError
-    along = _along_rows(s, root) if in_lanes else []
-    if sizes_of(s, along):
-        return on_average(s, along, max(lanes) // 2 if options.target.has_masks else max(lanes))
-    return on_average(s, loops, LEAST_VECTORS * max(lanes))
-
-
-def _along_rows(s: Schedule, root: str) -> list[str]:
-    """The loops that run along rows of what is stored inside of a loop."""
-    names, loop = {row.iv: row.names[0] for row in s.loops()}, loop_called(s, root)
-    stores = [op for op in walk(loop) if isinstance(op, affine.Store) and op.index] if loop is not None else []
-    return [
-        names[v] for v in dict.fromkeys(v for op in stores for v, by in op.index[-1].terms if by == 1) if v in names
-    ]

@@ -24,9 +24,10 @@ from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.size import MOST_MORE, is_long
+from affdsl.optimize.small_sizes import unless_small
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import outer_loops
-from affdsl.optimize.versions import longer_than, unless_small
+from affdsl.optimize.versions import longer_than
 from affdsl.schedule.schedule import Schedule
 
 LINES = 2

@@ -15,10 +15,11 @@ from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import blocks, pivots
 from affdsl.optimize.registers import matrix_products
+from affdsl.optimize.small_sizes import unless_small
 from affdsl.optimize.threads.sharing import threads_around
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops, outer_loops
-from affdsl.optimize.versions import in_other, longer_than, unless_small
+from affdsl.optimize.versions import in_other, longer_than
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 SECOND_BLOCK = 4

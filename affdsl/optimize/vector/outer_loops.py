@@ -146,6 +146,9 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     """The schedule with vectors of a loop, several at once where there are registers. Raises as steps do."""
     lanes = min(lanes_of(nest, options) for nest in held)
     made, before = copy(s), {row.names[0] for row in s.loops()} - {nest.name(nest.innermost) for nest in held}
+    for nest in held:
+        if _begins_elsewhere(nest, name) and sums.is_sum(nest, nest.innermost):
+            made.scalar_replace(nest.name(nest.innermost))  # each of the loops that it becomes goes on with the sum
     on_vectors(made, name, lanes, options.tail)
     said = f"{name} runs on vectors of {lanes}, each lane with the loops inside of it"
     shared = _with_rows_in_common(name, held)
@@ -162,6 +165,12 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
             with suppress(IllegalTransform, ScheduleError):
                 made.scalar_replace(nest.name(nest.innermost))
     return made, said
+
+
+def _begins_elsewhere(nest: Nest, name: str) -> bool:
+    """Whether the innermost loop of a nest begins, or ends, at another number in each iteration of a loop around."""
+    ends = (*nest.innermost.lower, *nest.innermost.upper)
+    return any(nest.names.get(v) == name for end in ends for v in end.values())
 
 
 def _with_rows_in_common(name: str, held: Sequence[Nest]) -> str:

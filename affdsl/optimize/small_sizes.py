@@ -1,0 +1,84 @@
+"""Small sizes run the loops as they were written: vectors cost more there than they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.lang.indices import Condition
+from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in, nests_in
+from affdsl.optimize.notes import Notes, only_for
+from affdsl.optimize.options import Options
+from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import sums
+from affdsl.optimize.versions import chosen_by, in_other, on_average, sizes_of
+from affdsl.schedule.schedule import Schedule
+
+OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
+"""A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
+LEAST_VECTORS = 2
+"""How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
+
+
+def unless_small(recipe: OfLoop, *, in_lanes: bool = False) -> OfLoop:
+    """The recipe where sizes are large enough for it; smaller ones run the loops as they were.
+
+    Parameters
+    ----------
+    in_lanes
+        Whether each lane runs all that the loop on vectors holds: then the length of the rows alone says what is small.
+    """
+
+    def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+        both = copy(s)
+        try:
+            in_other(both, root, _large(s, root, options, in_lanes=in_lanes))
+        except UnfitError:
+            return recipe(s, root, options)
+        made, notes = recipe(both, root, options)
+        if len(made.steps) == len(both.steps):
+            return s, notes
+        return made, only_for(chosen_by(made, root, len(s.steps)), notes)
+
+    return take
+
+
+def _large(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condition | None:
+    """From which sizes on vectors pay.
+
+    Raises UnfitError for a loop alone, and where nothing in it touches memory. None where no size says how large it is.
+    """
+    loops, lanes = names_in(s, root), [lanes_of(nest, options) for nest in nests_in(s, root)]
+    if len(loops) == 1 or not lanes:
+        raise UnfitError
+    along = _along_rows(s, root) if in_lanes else []
+    if sizes_of(s, along):
+        return on_average(s, along, max(lanes) // 2 if options.target.has_masks else max(lanes))
+    found, summed = on_average(s, loops, LEAST_VECTORS * max(lanes)), _summed(s, root, options)
+    inner, several = [nest.name(nest.innermost) for nest in summed], any(_sums(nest) > 1 for nest in summed)
+    if found is None or {*map(str, sizes_of(s, inner))} in ({*map(str, sizes_of(s, loops))}, set()):
+        return found
+    rows = on_average(s, inner, max(lanes) * (LEAST_VECTORS if several else 1))
+    return found if rows is None else Condition((*found.constraints, *rows.constraints))
+
+
+def _summed(s: Schedule, root: str, options: Options) -> list[Nest]:
+    """The nests whose sums may be made in lanes, which are put together behind each of their rows."""
+    found = [nest for nest in nests_in(s, root) if sums.is_sum(nest, nest.innermost)]
+    return [nest for nest in found if options.reassociate or sums.needs_no_order(s, nest)]
+
+
+def _sums(nest: Nest) -> int:
+    """How many sums a nest makes: the place of the largest number is one beside that."""
+    return len({access.buffer for access in nest.accesses if access.kind == "write"}) or len(nest.innermost.results)
+
+
+def _along_rows(s: Schedule, root: str) -> list[str]:
+    """The loops that run along rows of what is stored inside of a loop."""
+    names, loop = {row.iv: row.names[0] for row in s.loops()}, loop_called(s, root)
+    stores = [op for op in walk(loop) if isinstance(op, affine.Store) and op.index] if loop is not None else []
+    return [
+        names[v] for v in dict.fromkeys(v for op in stores for v, by in op.index[-1].terms if by == 1) if v in names
+    ]
