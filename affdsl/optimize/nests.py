@@ -118,7 +118,8 @@ class Nest(Frozen):
         op, loop = access.op, next((each for each in self.loops if each.iv is iv), None)
         if found.motion != "unknown" or not loop or not isinstance(op, memref.Load | memref.Store) or not op.indices:
             return found
-        moving = [v in Varying(loop, frozenset(loop.carried)) for v in op.indices]
+        varying = Varying(loop, frozenset(loop.carried))
+        moving = [v in varying for v in op.indices]
         if any(moving[:-1]) or (moving[-1] and op.indices[-1] is not iv):
             return found
         step = loop.step if moving[-1] else 0

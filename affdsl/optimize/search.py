@@ -27,7 +27,7 @@ MODEST = 0.4
 BETTER = 0.6
 """A candidate of a later recipe is taken where it takes only such a part of the time of the one before."""
 GREAT = 0.2
-"""A candidate in the order of the text that takes a smaller part is not compared with those of fewer permissions."""
+"""A candidate in the order of the text that takes a smaller part is taken, and none with fewer permissions is made."""
 ALIKE = 1.1
 """Of candidates of which one takes up to so many times as long as the other, larger sizes decide, too."""
 SLOWER = 1.05
@@ -95,7 +95,7 @@ class Candidate(Frozen):
 
     @property
     def may_be_beaten(self) -> bool:
-        """Whether those that keep the order of the text may be as fast, though sums may be made in another one."""
+        """Whether a candidate with fewer permissions, which keeps the order of the text, is made to compare with it."""
         return self.reassociates or self.share > GREAT
 
     @property

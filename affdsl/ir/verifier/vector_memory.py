@@ -121,8 +121,7 @@ def masked(
     | vector.CompressStore,
 ) -> Iterator[str]:  # fmt: skip
     """Vector, mask, offsets and pass_thru of one shape; the elements of memref."""
-    reads = isinstance(op, vector.MaskedLoad | vector.Gather | vector.ExpandLoad)
-    value = op.result if reads else op.value  # type: ignore[union-attr]
+    value = op.result if isinstance(op, vector.MaskedLoad | vector.Gather | vector.ExpandLoad) else op.value
     problems = [*are_vectors(value), *is_mask(op.mask)]
     if isinstance(op, vector.Gather | vector.Scatter):
         problems += [*are_vectors(op.offsets, zero=False), *must_be("integer or index", op.offsets)]

@@ -144,8 +144,8 @@ def _pieces(
 ) -> Iterator[tuple[dict[str, tuple[Affine, ...]], bool]]:
     """The bounds of loops that run after one another, and whether only some lanes run their iterations.
 
-    Those in the middle have no mask. There is one loop alone where they are known to be none, or where its ends would
-    be one of several numbers.
+    Those in the middle have no mask. There is one loop alone, with a mask, where it is known that no iteration
+    runs in all lanes, and where two lower bounds, or two upper ones, differ from lane to lane.
     """
     first, begin = ([pick(at, e) for e in lower] for pick in (_least, _most))
     end, last = ([pick(at, e) for e in upper] for pick in (_least, _most))
