@@ -114,8 +114,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     if options.threads > 1 and not joined.is_shared:
         notes += _in_parallel(s, kept | left.combining)
     for row in _outermost(s):
-        if row.names[0] not in kept:
-            s = rounding.as_allowed(s, row.names[0], options)
+        if (root := row.names[0]) not in kept:
+            s = rounding.as_allowed(s, root, replace(options, contract=False) if root in left.plain else options)
     return s, with_hints(told(notes, source), written, s, kept | left.straight, source, options)
 
 
@@ -153,17 +153,20 @@ class _Left(Frozen):
     ----------
     straight
         Those of which compilers make straight code.
+    plain
+        Those of these that are one vector then, if products and sums are not made one operation.
     combining
         Those that put together what threads have summed up.
     """
 
     straight: frozenset[str]
+    plain: frozenset[str]
     combining: frozenset[str]
 
 
 def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Schedule, Notes, _Left]:
     """The schedule after the recipes for each outermost loop that is not finished."""
-    notes, straight, combining = list[Note](), set[str](), set[str]()
+    notes, straight, plain, combining = list[Note](), set[str](), set[str](), set[str]()
     for row in _outermost(s):
         root = row.names[0]
         if root in joined.finished:
@@ -172,8 +175,10 @@ def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Sc
             names = names_in(s, root)
             made, how = matrix_products.take_straight(s, root, options)
             notes.append(of(s, names, how, "" if how else STRAIGHT_PRODUCT))
-            s = made
             straight.add(root)
+            if made is s and matrix_products.is_one_vector(s, root, options):
+                plain.add(root)
+            s = made
             continue
         if options.threads > 1 and root != joined.small:
             with suppress(UnfitError):
@@ -184,7 +189,7 @@ def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Sc
         is_small = root == joined.small
         s, said = _one(s, root, _for_small(options) if is_small else options)
         notes += for_smaller(said) if is_small else said
-    return s, notes, _Left(frozenset(straight), frozenset(combining))
+    return s, notes, _Left(frozenset(straight), frozenset(plain), frozenset(combining))
 
 
 def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, Notes]:

@@ -152,6 +152,17 @@ def is_straight(loops: Sequence[affine.For], lanes: int) -> bool:
     return columns < NARROW and terms <= STRAIGHT and is_even
 
 
+def sums_of(loops: Sequence[affine.For]) -> int:
+    """How many sums a product makes; 0 where its rows or columns are not known.
+
+    Parameters
+    ----------
+    loops
+        Its loops over rows, columns and terms.
+    """
+    return (_count(loops[0]) or 0) * (_count(loops[1]) or 0)
+
+
 def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, options: Options, lanes: int) -> str:
     """Make the sums of several rows of a small product at once, in whole rows of vectors. Raises as steps do.
 
