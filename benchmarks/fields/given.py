@@ -1,4 +1,4 @@
-"""Arguments that are indices: of elements at random, and of where rows begin."""
+"""Arguments that not any numbers will do for: indices, where rows begin, numbers within two others."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import numpy as np
 
 from benchmarks.idioms.idiom import Given, Sizes
 
+Extent = int | str
+"""A number, or the name of a size."""
 
-def below(end: str, *shape: str) -> Given:
-    """Random indices below one size, in an array whose extents are others, all by their names."""
 
-    def made(random: np.random.Generator, sizes: Sizes) -> np.ndarray:
-        return random.integers(0, sizes[end], [sizes[name] for name in shape]).astype("i4")
+def below(end: Extent, *shape: Extent, dtype: str = "i4") -> Given:
+    """Random indices below a size."""
+    return lambda random, sizes: random.integers(0, _number(end, sizes), _shape(shape, sizes)).astype(dtype)
 
-    return made
+
+def within(low: float, high: float, *shape: Extent, dtype: str = "f8") -> Given:
+    """Random numbers from one to another."""
+    return lambda random, sizes: random.uniform(low, high, _shape(shape, sizes)).astype(dtype)
 
 
 def row_starts(rows: str, entries: str) -> Given:
@@ -24,3 +28,11 @@ def row_starts(rows: str, entries: str) -> Given:
         return np.sort(np.r_[0, inside, sizes[entries]]).astype("i4")
 
     return made
+
+
+def _number(extent: Extent, sizes: Sizes) -> int:
+    return extent if isinstance(extent, int) else sizes[extent]
+
+
+def _shape(extents: tuple[Extent, ...], sizes: Sizes) -> list[int]:
+    return [_number(each, sizes) for each in extents]
