@@ -10,8 +10,8 @@
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-(cd "$folder" && apt-get download -qq cpp-12=12.2.0-14+deb12u1 libisl23 libmpc3 libmpfr6 libgmp10 libzstd1 zlib1g libjansson4 \
-    binutils-x86-64-linux-gnu libbinutils libctf0)
+(cd "$folder" && apt-get download -qq cpp-12=12.2.0-14+deb12u1 libisl23=0.25-1.1 libmpc3=1.3.1-1 libmpfr6=4.2.0-1 libgmp10=2:6.2.1+dfsg1-1.1 libzstd1=1.5.4+dfsg2-5+deb12u1 zlib1g=1:1.2.13.dfsg-1)
+(cd "$folder" && apt-get download -qq binutils-x86-64-linux-gnu=2.40-2 libbinutils=2.40-2 libctf0=2.40-2 libjansson4=2.14-2)
 for package in "$folder"/*.deb; do dpkg -x "$package" "$folder"; done
 export LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu:$folder/lib/x86_64-linux-gnu"
 
