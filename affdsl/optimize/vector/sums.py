@@ -39,6 +39,8 @@ from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+FEW_ROWS = 2
+"""How many rows at once add to one row, where rows of several arrays are gone over."""
 NARROW = 2
 """How many registers of narrow integers are added to accumulators in an iteration."""
 
@@ -47,8 +49,9 @@ def take_mixed(s: Schedule, nest: Nest, lanes: int, options: Options) -> tuple[S
     """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
     name, outer = nest.name(nest.innermost), [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     if outer and adds_to_one_row(nest, outer[-1]) and _may_have_rows_in_lanes(s, outer[-1], name):
+        rows = FEW_ROWS if _matrices(nest, outer[-1], options) > 1 else rows_at_once(options)
         with suppress(IllegalTransform, ScheduleError):
-            return _rows_in_lanes(s, outer[-1], name, lanes, options)
+            return _rows_in_lanes(s, outer[-1], name, lanes, rows, options)
     lanes = _lanes_of_what_moves(s, nest, options) or lanes
     made = copy(s).scalar_replace(name)
     return on_vectors(
@@ -77,7 +80,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     counting, in_any_order = _lanes_of_what_moves(s, nest, options), options.reassociate or needs_no_order(s, nest)
     if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
-            return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
+            lanes = counting or lanes_of(nest, options)
+            return _rows_in_lanes(s, outer[-1], name, lanes, rows_at_once(options), options)
     if in_any_order:
         is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
         vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
@@ -234,12 +238,13 @@ def loop_around(nest: Nest, name: str) -> affine.For:
     return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
-def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
+def _rows_in_lanes(
+    s: Schedule, outer: str, name: str, lanes: int, rows: int, options: Options
+) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
 
     Raises as steps do.
     """
-    rows = rows_at_once(options)
     made = copy(s)
     left = [row.names[0] for row in made.unroll_jam(outer, rows).made]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
