@@ -15,6 +15,7 @@ from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.nests import (
     Nest,
     is_lane_by_lane,
+    is_library_call,
     lanes_for,
     lanes_of,
     loop_called,
@@ -146,6 +147,9 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
         made.scalar_replace(name)
     lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
     wide = superword.in_lanes(made, [name], lanes)
+    several = len(require_loop(made, name).carried) > sums
+    if wide is None and several and any(map(is_library_call, walk(nest.innermost))):  # no register outlives a call
+        raise UnfitError("its functions of the C library take longer than one addition waits for another")
     how = f", in lanes of vectors of {lanes}" if wide is not None else ""
     return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
 
