@@ -28,6 +28,7 @@ from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
     blocked_sums,
+    data_inside,
     fronts,
     index_sets,
     panels,
@@ -158,6 +159,8 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     before, s = s, copy(s)
     with suppress(UnfitError):
         s = sums_in_memory.take(s, root, options)
+    with suppress(UnfitError):
+        s, notes = data_inside.take(s, root, options)
     with suppress(UnfitError):
         s, at_pivot = pivots.take(s, root, options)
         notes.append(at_pivot)
