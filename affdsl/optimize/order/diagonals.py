@@ -114,13 +114,13 @@ def _on_vectors(s: Schedule, root: str, apart: int, lanes: int, options: Options
     made, _, parts = index_sets.take(s, root, options)
     whole, ends = "", list[str]()
     for nest in nests_in(made, *parts):
-        around, loop = (None, *nest.loops)[-2:]
-        if around is not None and _is_rectangle_in(around, loop):
-            where_legal(made.normalize, [nest.name(loop)])
-            where_legal(made.scalar_replace, [nest.name(loop)])
-            whole = nest.name(around)
+        name = nest.name(nest.innermost)
+        if len(nest.loops) > 1 and _is_rectangle_in(*nest.loops[-2:]):
+            where_legal(made.normalize, [name])
+            where_legal(made.scalar_replace, [name])
+            whole = nest.name(nest.loops[-2])
         else:
-            ends.append(nest.name(loop))
+            ends.append(name)
     if not whole:
         raise UnfitError("no part of the diagonal has all terms")
     on_vectors(made, whole, lanes, options.tail)
