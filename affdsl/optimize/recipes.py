@@ -21,7 +21,7 @@ from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
 from affdsl.optimize import versions
 from affdsl.optimize.attempts import where_legal
-from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
+from affdsl.optimize.fuse import chains, matrix_passes, row_strips
 from affdsl.optimize.innermost import OfNest, first_that_fits
 from affdsl.optimize.nests import names_in, nests, nests_in, now_called, roots_of, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
@@ -74,7 +74,7 @@ OfKernel = Callable[[Schedule, Options], Fused]
 
 
 def _chain(s: Schedule, options: Options) -> Fused:
-    made, said = stencil_chains.take(s, options)
+    made, said = chains.take(s, options)
     done = (root for root in roots_of(made) if any(nest.has_vectors for nest in nests_in(made, root)))
     return Fused(made, [of(made, roots_of(made), f"a chain of nests: {said}")], frozenset(done))
 
