@@ -40,7 +40,7 @@ from affdsl.optimize.order import (
 from affdsl.optimize.registers import full_unrolling, products_in_loops
 from affdsl.optimize.small_sizes import OfLoop, unless_small
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
-from affdsl.optimize.vector import alternating_sums, inner_loops, looking, outer_loops, recurrences, sums
+from affdsl.optimize.vector import inner_loops, looking, outer_loops, recurrences, sums
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -239,7 +239,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "sums in blocks, of far terms": blocked_sums.take_early,
     "elements that are kept": looking.take_kept,
     "what one strip has": looking.take_place,
-    "a row and sums, in turns or apart": alternating_sums.take_or_apart,
+    "a row beside sums, apart": fronts.take_sums_apart,
     "what is transposed, in blocks": transposes.take,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,

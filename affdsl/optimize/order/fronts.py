@@ -281,3 +281,13 @@ def apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if not said:
         raise UnfitError("apart none of its statements runs on vectors, or several iterations at once")
     return s, f"statements apart: {'; '.join(said)}"
+
+
+def take_sums_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same for a row beside sums in the order of the text, before vectors of both are tried.
+
+    Counts and sums of integers, which are the same in any order, stay beside a row. Raises UnfitError.
+    """
+    if options.reassociate or not sums.is_mixed(nest) or sums.needs_no_order(s, nest):
+        raise UnfitError
+    return apart(copy(s), nest.name(nest.innermost), options)
