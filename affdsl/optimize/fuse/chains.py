@@ -160,10 +160,10 @@ def _with_operations_in_place(s: Schedule) -> Schedule:
 
 def _touched(s: Schedule) -> int:
     """How many different elements the iterations of all innermost loops load and store, one of each."""
-    return sum(len({each for each in _elements(nest, affine.Load | affine.Store) if each[1]}) for nest in nests(s))
+    return sum(len({each for each in _elements(nest, affine.Load, affine.Store) if each[1]}) for nest in nests(s))
 
 
-def _elements(nest: Nest, kinds: type[affine.Load | affine.Store]) -> set[tuple[Value, tuple[Affine, ...]]]:
+def _elements(nest: Nest, *kinds: type[affine.Load | affine.Store]) -> set[tuple[Value, tuple[Affine, ...]]]:
     """The elements that an iteration of the innermost loop accesses, each once."""
     return {(op.memref, op.index) for op in nest.innermost.body if isinstance(op, kinds)}
 
