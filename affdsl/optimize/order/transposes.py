@@ -9,7 +9,6 @@ from itertools import permutations
 
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import ComplexType, FloatType, IntegerType
 from affdsl.optimize.attempts import bring_innermost, names_made
 from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, unfit_where_refused
@@ -18,6 +17,7 @@ from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import sums
 from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.transforms.squares import MOST
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -50,7 +50,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             break
     else:
         raise UnfitError
-    size = LINE // max(map(_bytes, (*stored, *loaded)))
+    size = LINE // max(width_of(a.buffer.type.element) or LINE for a in (*stored, *loaded))
     if size < LEAST:
         raise UnfitError
     made = copy(s)
@@ -87,9 +87,3 @@ def _turned(s: Schedule, pair: Sequence[str], size: int, lanes: int) -> Schedule
 def _along(nest: Nest, loop: affine.For, other: affine.For) -> list[Access]:
     """The accesses along whose rows a loop runs, and which another one moves on."""
     return [a for a in nest.accesses if nest.stride(a, loop).motion == "contiguous" and not nest.is_still(a, other)]
-
-
-def _bytes(access: Access) -> int:
-    """How many bytes an element has, one at least."""
-    type = access.buffer.type.element
-    return max(type.width // 8, 1) if isinstance(type, FloatType | IntegerType | ComplexType) else LINE

@@ -159,12 +159,7 @@ def _lanes_of_what_moves(s: Schedule, nest: Nest, options: Options) -> int:
 
     Of what is counted a register has so many; of narrow integers, `NARROW` registers.
     """
-    made, name = copy(s), nest.name(nest.innermost)
-    if not nest.innermost.results:
-        with suppress(IllegalTransform, ScheduleError):
-            made.scalar_replace(name)
-    loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
-    loop = next(loops, None)  # none where it runs once
+    loop = loop_called(handed_on(s, nest), nest.name(nest.innermost))  # none where it runs once
     if loop is None or not loop.results:
         return 0
     if all_count(loop):
@@ -184,12 +179,21 @@ def needs_no_order(s: Schedule, nest: Nest) -> bool:
     """Whether all that the innermost loop sums up is exact in any order: integers, extremes, counts, places."""
     if sums_integers(nest, nest.innermost):
         return True
+    made, iv = handed_on(s, nest), nest.innermost.iv
+    with suppress(IllegalTransform, ScheduleError):
+        is_handed_on = bool(nest.innermost.results) or made.function is not s.function
+        return is_handed_on and is_exact_in_lanes(alone(way_to(made.function, {iv})), iv, made.module)
+    return False
+
+
+def handed_on(s: Schedule, nest: Nest) -> Schedule:
+    """The schedule in which iterations of the innermost loop hand on what it sums up; as it was where none may."""
+    if nest.innermost.results:
+        return s
     made = copy(s)
     with suppress(IllegalTransform, ScheduleError):
-        if not nest.innermost.results:
-            made.scalar_replace(nest.name(nest.innermost))
-        return is_exact_in_lanes(alone(way_to(made.function, {nest.innermost.iv})), nest.innermost.iv, made.module)
-    return False
+        made.scalar_replace(nest.name(nest.innermost))
+    return made
 
 
 def is_large(loop: affine.For) -> bool:
