@@ -12,6 +12,7 @@ import pytest
 from affdsl.ir.interpreter import Argument
 from affdsl.ir.interpreter import run as interpret
 from affdsl.ir.interpreter.externals import External
+from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from tests.effort import some
@@ -26,6 +27,33 @@ def run(text: str, *args: Argument, **externals: External) -> Trace:
     verify(module)
     function = next(f for f in module.functions if f.symbol == "f")
     return trace(function, *args, module=module, externals=externals)
+
+
+def test_a_copy_by_dma_takes_until_it_is_waited_for() -> None:
+    found = run(
+        """
+        func.func @f(%A: memref<4xf32>) {
+          %L = memref.alloc() : memref<4xf32, 1>
+          %M = memref.alloc() : memref<4xf32>
+          %tag = memref.alloc() : memref<1xi32>
+          %n = arith.constant 2 : index
+          affine.dma_start %A[1], %L[2], %tag[0], %n : memref<4xf32>, memref<4xf32, 1>, memref<1xi32>
+          affine.dma_wait %tag[0], %n : memref<1xi32>
+          %x = affine.load %L[2] : memref<4xf32, 1>
+          affine.store %x, %A[0] : memref<4xf32>
+          affine.store %x, %A[1] : memref<4xf32>
+          memref.copy %A, %M : memref<4xf32> to memref<4xf32>
+          return
+        }""",
+        np.zeros(4, np.float32),
+    )
+    brute = Brute(found)
+    accessing = {op for op, _ in brute.accesses()}
+    start, wait, load, before, at, copy = (op for op in walk(found.function) if op in accessing)
+    assert {(q.source, q.sink, q.kind, q.depth) for q in brute.dependences if q.kind != "input"} == {
+        (start, wait, "flow", 1), (start, wait, "output", 1), (start, load, "flow", 1), (wait, load, "flow", 1),
+        (start, at, "anti", 1), (wait, at, "anti", 1), (before, copy, "flow", 1), (at, copy, "flow", 1),
+    }  # fmt: skip
 
 
 def test_a_view_of_bytes_touches_all_bytes_of_an_element() -> None:
