@@ -29,6 +29,22 @@ def run(text: str, *args: Argument, **externals: External) -> Trace:
     return trace(function, *args, module=module, externals=externals)
 
 
+def test_a_write_between_ends_the_flow_of_values_only() -> None:
+    found = run(
+        """
+        func.func @f(%A: memref<1xf32>) {
+          %c = arith.constant 0.0 : f32
+          affine.store %c, %A[0] : memref<1xf32>
+          affine.store %c, %A[0] : memref<1xf32>
+          %x = affine.load %A[0] : memref<1xf32>
+          return
+        }""",
+        np.zeros(1, np.float32),
+    )
+    second = found.instances[1].op
+    assert [w.op for w in Brute(found).last_writers.values() if w] == [second]
+
+
 def test_a_copy_by_dma_takes_until_it_is_waited_for() -> None:
     found = run(
         """
