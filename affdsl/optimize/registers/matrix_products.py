@@ -90,12 +90,15 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
 
 
 def is_tiny(found: Product, options: Options) -> bool:
-    """Whether a product has so few elements, for all sizes, that no copies of its factors pay."""
-    bits = bits_of(found.store)
-    loops = found.i, found.j, found.k
-    return (
-        small_products.is_tiny(loops, bits // 8, options.target.lanes(bits), options.target) and not found.is_triangular
-    )
+    """Whether a product of known size, with a vector of columns at least, fits into half of the nearest cache.
+
+    Copies of its factors would take about as long as the products, of which there may be many.
+    """
+    bits, nearest = bits_of(found.store), (options.target.caches or USUAL_CACHES)[0]
+    i, j, k = (small_products.trips(loop) for loop in (found.i, found.j, found.k))
+    if found.is_triangular or i is None or j is None or k is None or j < options.target.lanes(bits):
+        return False
+    return (i * j + i * k + k * j) * bits // 8 <= nearest // 2
 
 
 def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:
@@ -130,8 +133,12 @@ def is_one_vector(s: Schedule, root: str, options: Options) -> bool:
     these: 2 x 4 sums of 4 terms take 2.4 times as long.
     """
     nests = [replace(each, band=(*each.loops,), around=()) for each in nests_in(s, root)]
-    sums = [small_products.sums_of(_straight(nest, options)) for nest in nests]
-    return len(sums) == 1 and sums[0].bit_count() == 1 and sums[0] <= lanes_of(nests[0], options)
+    with suppress(UnfitError):
+        if len(nests) == 1 and not nests[0].has_vectors:
+            rows, columns, _ = map(small_products.trips, _straight(nests[0], options))
+            sums = (rows or 0) * (columns or 0)
+            return sums.bit_count() == 1 and sums <= lanes_of(nests[0], options)
+    return False
 
 
 def _straight(nest: Nest, options: Options) -> tuple[affine.For, ...]:
