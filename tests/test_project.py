@@ -12,8 +12,12 @@ import pytest
 
 import affdsl
 from affdsl.links import LINKED
+from affdsl.optimize import forecast
 from affdsl.passes.advice.verbs import VERBS
+from affdsl.report import report, times
+from affdsl.seeing import profile
 from tests.docs.pages import PAGES
+from tests.report.kernels import machine
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["affdsl", *(f"affdsl/{name}" for name in LINKED)]
@@ -48,6 +52,8 @@ def run_blocks(text: str, filename: str) -> int:
 def test_blocks_of_documents_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
+    for module in (forecast, report, times, profile):  # nobody has to measure it: on a busy machine that is done often
+        monkeypatch.setattr(module, "roofline", machine)
     run_blocks(path.read_text(encoding="utf-8"), str(path))
 
 

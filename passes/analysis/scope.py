@@ -5,7 +5,7 @@ An index that is not affine is a value of a `Domain` that stands in its place, w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
@@ -70,11 +70,7 @@ class Scope:
 
     def exprs(self, exprs: Sequence[Affine], domain: Domain) -> tuple[tuple[Affine, ...], Domain]:
         """Expressions over the induction variables, locals and symbols of a domain, to which locals are added."""
-        found = []
-        for expr in exprs:
-            made, domain = self.expr(expr, domain)
-            found.append(made)
-        return tuple(found), domain
+        return _one_after_the_other(self.expr, exprs, domain)
 
     def expr(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
         """An expression over the induction variables, locals and symbols of a domain, to which locals are added."""
@@ -88,11 +84,7 @@ class Scope:
 
     def polynomials(self, exprs: Sequence[Affine], domain: Domain) -> tuple[tuple[Affine, ...], Domain]:
         """Expressions as `polynomial` gives each."""
-        found = []
-        for expr in exprs:
-            made, domain = self.polynomial(expr, domain)
-            found.append(made)
-        return tuple(found), domain
+        return _one_after_the_other(self.polynomial, exprs, domain)
 
     def polynomial(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
         """As `expr`, with the products and quotients of symbols that isl cannot express."""
@@ -340,6 +332,17 @@ class Scope:
         if not distance.is_constant or distance.constant < 1:
             return inside.lacking("the step is known only at run time")
         return inside.where(_on_steps(iv, (first,), distance.constant))
+
+
+def _one_after_the_other(
+    made: Callable[[Affine, Domain], tuple[Affine, Domain]], exprs: Sequence[Affine], domain: Domain
+) -> tuple[tuple[Affine, ...], Domain]:
+    """What is made of each expression, in the domain that the one before has left."""
+    found = []
+    for expr in exprs:
+        expr, domain = made(expr, domain)
+        found.append(expr)
+    return tuple(found), domain
 
 
 def _repeated(op: Op, domain: Domain, iv: Value | None = None) -> Domain:

@@ -22,11 +22,15 @@ import examples
 from affdsl.codegen.errors import SizeError
 from affdsl.codegen.jit import check_sizes
 from affdsl.errors import ProgramError
+from affdsl.optimize import forecast
+from affdsl.report import report, times
+from affdsl.seeing import profile
 from examples import demo
 from examples.case import Case
 from tests.effort import TRIES_ALL, some
 from tests.harness.judges import copied
 from tests.oracles import compile_c, mlir_opt, run_mlir
+from tests.report.kernels import machine
 
 NAMES = sorted(m.name for m in pkgutil.iter_modules(examples.__path__) if m.name not in ("case", "demo"))
 MODULES = {name: importlib.import_module(f"examples.{name}") for name in NAMES}
@@ -288,6 +292,8 @@ def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(demo, "LEAST", 1)
     monkeypatch.setattr(demo, "PAGE_SECONDS", 0.0)
     monkeypatch.setattr(demo, "numba", None)  # it takes seconds to compile
+    for module in (forecast, report, times, profile):  # nobody has to measure it
+        monkeypatch.setattr(module, "roofline", machine)
     few = demo.rows()[:1]
     monkeypatch.setattr(demo, "rows", lambda: few)
     demo.main()

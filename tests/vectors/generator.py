@@ -18,7 +18,6 @@ from affdsl.ir.expr import Affine
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
 from tests.harness.reading import function
-from tests.vectors.models import TYPES
 
 ELEMENTS = ("f32", "f32", "f64", "f64", "i32", "i32", "i64", "i8", "i16")
 BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "f32": 32, "f64": 64}
@@ -148,15 +147,15 @@ class _Writer:
         random = np.random.default_rng(self.random.randint(0, 10**9))
         given: list[Any] = []
         for array in self.arrays:
-            shape, type = array.sizes[k], TYPES[array.element]
-            if type.is_float:
+            shape, stored = array.sizes[k], np.dtype(f"{array.element[0]}{BITS[array.element] // 8}")
+            if stored.kind == "f":
                 numbers = np.where(random.random(shape) < 0.5, random.normal(size=shape), random.integers(-3, 4, shape))
                 numbers = np.where(random.random(shape) < 0.02, np.nan, numbers)
             else:
-                info = np.iinfo(type.stored)
-                numbers = random.integers(info.min, info.max, shape, endpoint=True, dtype=type.stored)
+                info = np.iinfo(stored)
+                numbers = random.integers(info.min, info.max, shape, endpoint=True, dtype=stored)
                 numbers = np.where(random.random(shape) < 0.7, random.integers(-3, 4, shape), numbers)
-            given.append(np.ascontiguousarray(numbers, type.stored))
+            given.append(np.ascontiguousarray(numbers, stored))
         return (*given, *self.known[k].values(), *(n for array in self.arrays for n in array.sizes[k]))
 
     # Text

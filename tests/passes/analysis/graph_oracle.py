@@ -1,27 +1,17 @@
-"""Dependence graphs next to runs: which edges there must be, and that what has none may change places."""
+"""Dependence graphs next to runs: which edges there must be."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-import numpy as np
-
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.interpreter import InterpreterError, run
-from affdsl.ir.traverse import map_blocks, walk, with_fields
-from affdsl.ir.verifier import verify
-from affdsl.mlir.readers import parse
-from affdsl.passes.analysis.dependence import Dependence, Dependences, dependences
+from affdsl.ir.traverse import walk
+from affdsl.passes.analysis.dependence import Dependence, dependences
 from affdsl.passes.analysis.graph import MemRefDependenceGraph
-from tests.fuzz.generator import generate as generate_computing
-from tests.fuzz.mlir import entry_name, mlir
-from tests.fuzz.native import arguments
-from tests.fuzz.program import Program as Computing
 from tests.passes.analysis.brute import Brute, Query
 from tests.passes.analysis.compare import sizes_of
 from tests.passes.analysis.programs import generate
@@ -31,16 +21,12 @@ from tests.passes.analysis.programs import generate
 class Report:
     """What was looked at, and all that was wrong.
 
-    `real` are dependences of runs, `exact` those of ours that are certain; `swaps` are neighbours without an edge that
-    changed places, `orders` those with one, of which `broken` then computed something else.
+    `real` are dependences of runs, `exact` those of ours that are certain.
     """
 
     blocks: int = 0
     real: int = 0
     exact: int = 0
-    swaps: int = 0
-    orders: int = 0
-    broken: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
 
@@ -95,57 +81,3 @@ def _compare_block(
 
 def _has_sizes(each: Dependence, sizes: Mapping[Value, int]) -> bool:
     return all(v in sizes for v in (*each.source.relation.params, *each.sink.relation.params))
-
-
-def compare_swaps(seeds: Iterable[int], report: Report) -> Report:
-    """Two neighbours in a block without an edge between them are swapped: the program computes the same.
-
-    With an edge they are swapped too where values allow it, to see how often that shows.
-    """
-    for seed in seeds:
-        program = generate_computing(seed)
-        module = parse(mlir(program))
-        entry = next(f for f in module.functions if f.symbol == entry_name(program))
-        found = Dependences(entry, module)
-        expected = None
-        for block in blocks_of(entry):
-            graph = MemRefDependenceGraph(found, block)
-            for first, second in pairwise(graph.nodes):
-                between = [e for e in graph.between(first, second) if not e.is_carried]
-                if any(e.kind == "value" for e in between) or not (first.accesses and second.accesses):
-                    continue
-                expected = _outcome(program, module, entry, entry) if expected is None else expected
-                swapped = _swapped(entry, block, first.op, second.op)
-                verify(swapped)
-                is_same = _outcome(program, module, entry, swapped) == expected
-                if between:
-                    report.orders += 1
-                    report.broken += not is_same
-                else:
-                    report.swaps += 1
-                    if not is_same:
-                        report.wrong.append(f"seed {seed}: {first} and {second} may not change places")
-    return report
-
-
-def _swapped(function: func.Func, block: Block, first: Op, second: Op) -> func.Func:
-    def on_block(inner: Block) -> Block:
-        if inner is block:
-            return tuple({first: second, second: first}.get(op, op) for op in inner)
-        return tuple(map_blocks(op, on_block) for op in inner)
-
-    return map_blocks(function, on_block)
-
-
-def _outcome(program: Computing, module: func.Module, entry: func.Func, instead: func.Func) -> list[bytes]:
-    """What a program computes for each set of sizes, with another function in place of its entry."""
-    changed = with_fields(module, body=tuple(instead if op is entry else op for op in module.body))
-    found = []
-    for n in range(len(program.valuations)):
-        given = arguments(program, n)
-        try:
-            run(instead, *given, module=changed, uninitialised="poison")
-        except InterpreterError as error:  # it uses what is freed, or loads an index that is none
-            return [str(error).encode()]
-        found += [np.asarray(a).tobytes() for a in given]
-    return found

@@ -164,22 +164,24 @@ def test_a_number_that_is_reduced(kind, type):
             assert alike([numbers, np.zeros(1, dtype), dtype.type(start), n], f, made), f"n = {n}\n{made}"
 
 
-@pytest.mark.parametrize("kind", ["addf", "mulf"])
-def test_a_sum_in_another_order_where_that_is_allowed(kind):
+@pytest.mark.parametrize(("kind", "width"), [("addf", 4), ("mulf", 4), ("addf", 16), ("mulf", 12)])
+def test_a_sum_in_another_order_where_that_is_allowed(kind, width):
     arguments = "%A: memref<?xf64>, %B: memref<?xf64>, %x: f64, %n: index"
     f = read(SUM.replace("KIND", kind).replace("T", "f64"), arguments)
-    made = vectorize(f, iv(f, "i"), 4, reassociate=True)
-    numbers = np.random.default_rng(3).random(23) + 0.5
-    lanes = np.full(4, -0.0 if kind == "addf" else 1.0)
+    made = vectorize(f, iv(f, "i"), width, reassociate=True)
+    numbers = np.random.default_rng(3).random(5 * width + 3) + 0.5
+    lanes = np.full(width, -0.0 if kind == "addf" else 1.0)
     combine = np.add if kind == "addf" else np.multiply
-    for k in range(0, 20, 4):
-        lanes = combine(lanes, numbers[k : k + 4])
+    for k in range(0, 5 * width, width):
+        lanes = combine(lanes, numbers[k : k + width])
+    while len(lanes) > 4 and len(lanes) % 2 == 0:
+        lanes = combine(*np.split(lanes, 2))
     total = np.float64(2.0)
-    for each in (*lanes, *numbers[20:]):
+    for each in (*lanes, *numbers[5 * width :]):
         total = combine(total, each)
     b = np.zeros(1)
-    run(made, numbers, b, 2.0, 23)
-    assert b[0] == total, "the start and the lanes from the left, then what is left over"
+    run(made, numbers, b, 2.0, len(numbers))
+    assert b[0] == total, "halves while more than four are left, the start and the lanes from the left, then the rest"
 
 
 @pytest.mark.parametrize("upper", ["%n", "min affine_map<()[n] -> (n, n floordiv 2 + 3)>()[%n]"])
