@@ -119,10 +119,10 @@ def _computed_once(s: Schedule, loop: affine.For, name: str) -> Schedule:
 def _in_squares(s: Schedule, outer: str, lanes: int, options: Options) -> tuple[Schedule, str]:
     """The schedule with a loop on vectors whose lanes lie apart, in squares. Raises UnfitError, and as steps do."""
     made = copy(s).vectorize(outer, lanes, tail=options.tail)
-    if not any(lanes_apart(each) and divides(each) for each in _called(made, outer)):
+    if not any(lanes_apart(each) and (divides(each) or _pays(each)) for each in _called(made, outer)):
         raise UnfitError
     several = 1
-    if options.target.registers >= ROOMY:
+    if options.target.registers >= ROOMY and any(map(divides, _called(made, outer))):
         with suppress(IllegalTransform, ScheduleError):
             made.unroll_jam(outer, lane_strips.TURNED)
             several = lane_strips.TURNED
