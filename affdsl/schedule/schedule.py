@@ -524,7 +524,8 @@ class Schedule(ShownAsText, Generic[P, R]):
     def precompute(self, array: str, loop: str) -> Self:
         """Compute once, before a loop, what it computes of each element of an array with a value from before the loop.
 
-        So `alpha * A[i, k] * B[k, j]` multiplies by alpha once for each element of A, in an array of its own.
+        So `alpha * A[i, k] * B[k, j]` multiplies by alpha once for each element of A, in an array of its own. An array
+        that each iteration stores alike is computed once as a whole: `p[j] = c / (b - a * p[j - 1])` in a loop over i.
         """
         return self._take("precompute", array, loop)
 

@@ -15,6 +15,7 @@ from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.effects import is_pure
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name as called
+from affdsl.passes.transforms.computed_alike import computed_alike
 from affdsl.passes.transforms.loops.nests import loop_of, replaced
 from affdsl.passes.transforms.loops.pieces import defined_inside
 
@@ -33,9 +34,15 @@ def precompute(function: Func, buffer: Value, iv: Value, *, module: Module | Non
     The new array has the shape of the old one, and holds the elements that the loop reads, each computed once for all
     iterations that use it. Every result is the same to the bit.
 
-    Refuses where the loop may write to the array, or does anything but to compute, load and store; where no load, or
-    more than one, is used in one such operation alone; and where bounds of loops that the element depends on move
-    with loops that it does not depend on.
+        for i: { p[0] = x; for j: p[j] = S(p[j - 1]); for j: T(i, p[j]) }
+            ->  T = alloc like p; T[0] = x; for j: T[j] = S(T[j - 1]); for i: for j: T(i, T[j]); for j: p[j] = T[j]
+
+    An array that the loop stores itself, the same in each iteration, is computed before it as a whole
+    (`computed_alike`), also where the iterations store it to different rows: p[i, j].
+
+    Refuses where the loop may write to the array in another way, or does anything but to compute, load and store; where
+    no load, or more than one, is used in one such operation alone; and where bounds of loops that the element depends
+    on move with loops that it does not depend on.
 
     Parameters
     ----------
@@ -86,7 +93,8 @@ def precompute(function: Func, buffer: Value, iv: Value, *, module: Module | Non
     """
     what = f"precompute what loop {called(iv)} makes of {called(buffer)}"
     loop = loop_of(function, iv, what)
-    _require_readable(function, loop, buffer, module, what)
+    if _require_readable(function, loop, buffer, module, what):
+        return computed_alike(function, loop, buffer, _sizes(function, buffer, loop), module, what)
     load, use = _used_alike(loop, buffer, what)
     made = Value(MemRefType(_memref(buffer).shape, _element(use)), f"{buffer.hint or 'array'}_made")
     sizes = _sizes(function, buffer, loop)
@@ -97,19 +105,24 @@ def precompute(function: Func, buffer: Value, iv: Value, *, module: Module | Non
     return replaced(function, loop, *sizes, alloc, *nest, after, memref.Dealloc(made, location=loop.location))
 
 
-def _require_readable(function: Func, loop: affine.For, buffer: Value, module: Module | None, what: str) -> None:
-    """Refuse where a loop may write to an array, or do what is not seen."""
+def _require_readable(function: Func, loop: affine.For, buffer: Value, module: Module | None, what: str) -> bool:
+    """Whether a loop stores to an array. Refuse where it may write to it in another way, or does what is not seen."""
     accesses = Accesses(function, module)
-    own = next((a.buffer for a in accesses.all if isinstance(a.op, affine.Load) and a.op.memref is buffer), None)
+    mine = (affine.Load, affine.Store)
+    own = next((a.buffer for a in accesses.all if isinstance(a.op, mine) and a.op.memref is buffer), None)
     if own is None:
         raise refusal(loop, what, f"no affine access inside touches {called(buffer)}")
     known = (affine.For, affine.If, affine.Load, affine.Store, affine.Yield)
     for op in walk(loop):
         if not isinstance(op, known) and not is_pure(op):
             raise refusal(loop, what, f"it holds {op_name(op)}, which does more than to compute, load and store")
+    stores = False
     for access in accesses.inside(loop):
         if access.kind == "write" and accesses.storage.may_alias(access.buffer, own):
-            raise refusal(loop, what, f"it may write to {called(buffer)}, at {access.op.location}")
+            if not isinstance(access.op, affine.Store) or access.op.memref is not buffer:
+                raise refusal(loop, what, f"it may write to {called(buffer)}, at {access.op.location}")
+            stores = True
+    return stores
 
 
 def _used_alike(loop: affine.For, buffer: Value, what: str) -> tuple[affine.Load, arith.Binary]:

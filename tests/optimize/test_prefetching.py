@@ -135,15 +135,10 @@ def test_stencils_along_a_line_ask_for_what_they_store():
     assert prefetches(back_and_forth, LARGE) == [("y", 8), ("x", 8)]
 
 
-def test_recurrences_in_lanes_ask_for_the_rows_that_they_go_down_and_up_to():
-    schedule = decided(down_and_up, Options(LARGE)).schedule()
-    lines = [line for line in str(schedule).split("\n") if "prefetch(" in line]
-    assert [line.split("name=")[0] for line in lines if "_" not in line] == [
-        'o.prefetch("x", "i", "i", distance=8)',
-        'o.prefetch("y", "back", "back", distance=8)',
-    ]
-    assert not prefetches(down_and_up.specialize(M=30), LARGE)
-    assert not prefetches(down_and_up.specialize(N=40), LARGE)
+def test_recurrences_in_lanes_ask_for_the_rows_that_they_go_down_and_up_to_and_for_many_rows():
+    assert {*prefetches(down_and_up, LARGE)} == {("x", 8), ("y", 8), ("q", 4)}
+    assert not prefetches(down_and_up.specialize(M=30), LARGE), "short columns, and short rows of q"
+    assert {*prefetches(down_and_up.specialize(N=40), LARGE)} == {("q", 4)}, "rows of x and y are short"
 
 
 @pytest.mark.parametrize("kernel", [filled, summed, short, five_points, product, polynomial])

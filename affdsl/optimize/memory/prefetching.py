@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from copy import copy
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine, vector
-from affdsl.ir.expr import Value
+from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.optimize.attempts import AllOrNone
@@ -30,6 +30,10 @@ LEFT_ALONE = (affine.Prefetch, vector.FromElements, vector.Extract)
 are choices, and they turn no branch into a choice in a loop with a prefetch."""
 ROWS = 8
 """So many rows before a column of vectors comes to one it is asked for: twice as many are as good."""
+SQUARES = 4
+"""So many squares before a recurrence in lanes comes to one it is asked for."""
+FOLLOWED = 8
+"""A loop that goes along so many rows of an array at once, or more, asks for them: no processor follows all."""
 LEAST = 2
 """So many arrays a loop goes over, one of which it stores: one alone comes fast enough."""
 
@@ -47,18 +51,20 @@ def take(s: Schedule, options: Options) -> Schedule:
     for: as fast beyond the first cache, and in it .93 of the time of a stencil of three points (decision 140).
 
     A recurrence in lanes goes down columns of vectors, where each row lies in another page, and no processor guesses
-    the next one: its rows are asked for (decision 149).
+    the next one, or along more rows than it follows: these are asked for (decision 149).
     """
     if not has_large_cache(options.target) or options.target.width < 8 * LINE:
         return s
     made, arrays = copy(s), {value: name for name, value in arrays_of(s.function).items()}
     for nest in nests(s):
-        loop, name = nest.innermost, nest.name(nest.innermost)
-        columns = arrays.keys() & _columns(loop)
-        if columns and _is_longer(s, nest, FEW * ROWS):
-            with AllOrNone(made):
-                for array in sorted(map(arrays.__getitem__, columns)):
-                    made.prefetch(array, name, name, distance=ROWS)
+        loop, name, before = nest.innermost, nest.name(nest.innermost), len(made.steps)
+        for found, ahead in ((_columns(loop), ROWS), (_rows(loop), SQUARES)):
+            asked = sorted(map(arrays.__getitem__, arrays.keys() & found))
+            if asked and _is_longer(s, nest, FEW * ahead):
+                with AllOrNone(made):
+                    for array in asked:
+                        made.prefetch(array, name, name, distance=ahead)
+        if len(made.steps) > before:
             continue
         streams = [*_streams(loop)]
         if (
@@ -90,11 +96,30 @@ def _columns(loop: affine.For) -> set[Value]:
     None where some of them wait for nothing, as sums of columns do: the next rows are loaded early anyway.
     """
     ops = [*walk(loop)]
-    if not loop.carried or not any(isinstance(op, affine.Store | affine.VectorStore) for op in ops):
+    handed = {*loop.body[-1].reads()} if loop.carried else set()
+    for op in ops:  # what is stored as rows was handed on as columns
+        if isinstance(op, vector.Extract | vector.Shuffle) and not handed.isdisjoint(op.reads()):
+            handed |= {*op.defines()}
+    if not any(isinstance(op, affine.Store | affine.VectorStore) and op.value in handed for op in ops):
         return set()
     accesses = [op for op in ops if isinstance(op, affine.VectorLoad | affine.VectorStore)]
     down = (op for op in accesses if any(loop.iv in e.values() for e in op.index[:-1]))
     return {op.memref for op in down if loop.iv not in op.index[-1].values() and _has_long_rows(op.memref)}
+
+
+def _rows(loop: affine.For) -> set[Value]:
+    """The arrays along many rows of which a loop goes at once that hands something on, as in squares of lanes.
+
+    None where it divides nothing: with less to compute, what is asked for is in the way of what is loaded.
+    """
+    rows: dict[Value, set[tuple[Affine, ...]]] = {}
+    ops = [*walk(loop)] if loop.carried else []
+    if not any(isinstance(op, arith.Binary) and op.kind == "divf" for op in ops):
+        return set()
+    for op in ops:
+        if isinstance(op, affine.VectorLoad | affine.VectorStore) and loop.iv in op.index[-1].values():
+            rows.setdefault(op.memref, set()).add(op.index[:-1])
+    return {array for array, found in rows.items() if len(found) >= FOLLOWED and _has_long_rows(array)}
 
 
 def _has_long_rows(array: Value) -> bool:

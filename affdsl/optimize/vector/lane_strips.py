@@ -34,56 +34,21 @@ GATHERED = 2
 """So many vectors that are put together, or taken apart, take as long as one that is copied in a block of lines."""
 
 
-def take(s: Schedule, name: str, lanes: int, gathered: int, options: Options) -> tuple[Schedule, str]:
+def take(s: Schedule, name: str, lanes: int, gathered: int | None, options: Options) -> tuple[Schedule, str]:
     """The schedule with a loop around others on vectors, in strips, with copies in which each vector is in one piece.
 
         for t, i: { for j: p[i, j] = S(p[i, j - 1], u[j, i]); for j down: v[j, i] = T(v[j + 1, i], p[i, j]) }
             ->  for t, i by 16: for lanes i: { for j: p_fast[j, i] = ...; for j down: v[j, i] = ... p_fast[j, i] }
 
     What every iteration of a loop around writes again before anything reads it is in the copy alone, and taken back in
-    the last one. What else lies apart is turned in registers (`turned`), or copied as well where that cannot be: then
-    it pays where few vectors are copied in place of many that are `gathered` in each iteration, lane by lane. Raises
-    UnfitError.
+    the last one. What else lies apart is turned in registers (`turned`); or, with a number of vectors that are
+    `gathered` in each iteration, lane by lane, it is copied as well, where that is less. Raises UnfitError.
 
     References
     ----------
     Tu and Padua, "Automatic array privatization", LCPC 1993; Zhang, Cohen and Owens, "Fast tridiagonal solvers on the
     GPU", PPoPP 2010, for many systems in lanes.
     """
-    with suppress(UnfitError):
-        return _in_strips(s, name, lanes, None, options)
-    return _in_strips(s, name, lanes, gathered, options)
-
-
-def turned(s: Schedule, name: str, lanes: int) -> Schedule:
-    """The schedule with as many iterations of the loops inside of one on vectors at once as make squares.
-
-        for i in 8 lanes: for j: x[i, j] = S(x[i, j - 1])   ->   for i in 8 lanes: for j by 8: { load rows; turn; ... }
-
-    Raises UnfitError where a loop that gathers lanes has no squares, and where none does.
-    """
-    made = copy(s)
-    gathering = [each for each in names_in(s, name)[1:] if lanes_apart(require_loop(s, each))]
-    if not gathering:
-        raise UnfitError
-    for inner in gathering:
-        with unfit_where_refused():
-            made.unroll(inner, lanes)
-        loop = loop_called(made, inner)
-        if loop is None or lanes_apart(loop):
-            raise UnfitError("its lanes lie in no squares")
-    return made
-
-
-def lanes_apart(loop: Op) -> int:
-    """How many vectors are put together, or taken apart, in a loop."""
-    ops = [*walk(loop)]
-    apart = {op.source for op in ops if isinstance(op, vector.Extract)}
-    return len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
-
-
-def _in_strips(s: Schedule, name: str, lanes: int, gathered: int | None, options: Options) -> tuple[Schedule, str]:
-    """The schedule as `take` has it, with copies of all that lies apart, or of what no copy is taken back of (None)."""
     made = copy(s)
     with unfit_where_refused():
         apart = [*_apart(made, name)]
@@ -118,6 +83,33 @@ def _in_strips(s: Schedule, name: str, lanes: int, gathered: int | None, options
     said = f"a recurrence: {rows * lanes} iterations of {name} run at once, in lanes"
     in_registers = ", or turned in registers" if left else ""
     return made, f"{said}, on copies in which these are side by side{in_registers}{shared}"
+
+
+def turned(s: Schedule, name: str, lanes: int) -> Schedule:
+    """The schedule with as many iterations of the loops inside of one on vectors at once as make squares.
+
+        for i in 8 lanes: for j: x[i, j] = S(x[i, j - 1])   ->   for i in 8 lanes: for j by 8: { load rows; turn; ... }
+
+    Raises UnfitError where a loop that gathers lanes has no squares, and where none does.
+    """
+    made = copy(s)
+    gathering = [each for each in names_in(s, name)[1:] if lanes_apart(require_loop(s, each))]
+    if not gathering:
+        raise UnfitError
+    for inner in gathering:
+        with unfit_where_refused():
+            made.unroll(inner, lanes)
+        loop = loop_called(made, inner)
+        if loop is None or lanes_apart(loop):
+            raise UnfitError("its lanes lie in no squares")
+    return made
+
+
+def lanes_apart(loop: Op) -> int:
+    """How many vectors are put together, or taken apart, in a loop."""
+    ops = [*walk(loop)]
+    apart = {op.source for op in ops if isinstance(op, vector.Extract)}
+    return len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
 
 
 def _beside(s: Schedule, name: str) -> list[str]:

@@ -9,12 +9,14 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.nests import (
     Nest,
     lane_by_lane,
     lanes_of,
     loop_called,
     names_in,
+    nest_called,
     unfit_where_refused,
 )
 from affdsl.optimize.options import Options
@@ -25,6 +27,7 @@ from affdsl.optimize.vector.lane_strips import lanes_apart
 from affdsl.optimize.vector.outer_loops import several
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 GATHERED = 0.6
@@ -62,28 +65,22 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     outer, lanes = nest.names[loops[-1].iv], lanes_of(nest, options)
     if sums.is_large(loops[-1]):
         raise UnfitError(f"{outer} holds more than {sharing.MOST_ACCESSES} accesses")
+    s = _computed_once(s, loops[-1], outer)
+    nest = nest_called(s, nest.name(nest.innermost)) or nest
     made = copy(s)
     for name in names_in(s, outer)[1:]:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
+    with suppress(UnfitError):
+        return lane_strips.take(s, outer, lanes, None, options)
     with unfit_where_refused():
-        wide = copy(made).vectorize(outer, lanes)
-        with suppress(UnfitError):
-            return lane_strips.take(s, outer, lanes, sum(map(lanes_apart, _called(wide, outer))), options)
-        with suppress(UnfitError):
-            return _in_squares(made, outer, lanes, options)
-        if lanes > HALF and any(map(lanes_apart, _called(wide, outer))):
-            lanes = HALF
-            wide = made.vectorize(outer, lanes)
-    if not all(map(_pays, _called(wide, outer))):
-        raise UnfitError(lane_by_lane(nest, outer))
-    said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
-    if not any(map(lanes_apart, _called(wide, outer))):
-        wide, said = several(wide, outer, [nest], options, said)
-    elif options.target.registers >= ROOMY and any(map(divides, _called(wide, outer))):
-        with suppress(IllegalTransform, ScheduleError):
-            wide.unroll_jam(outer, VECTORS)
-            said = f"a recurrence: {VECTORS * lanes} iterations of {outer} run at once, in lanes"
+        try:
+            wide, said = _in_squares(made, outer, lanes, options)
+        except UnfitError:
+            wide = copy(made).vectorize(outer, lanes)
+            with suppress(UnfitError):
+                return lane_strips.take(s, outer, lanes, sum(map(lanes_apart, _called(wide, outer))), options)
+            wide, said = _one_by_one(made, wide, nest, outer, lanes, options)
     if options.threads > 1 and len(loops) > 1 and _waits(nest, loops[0]):
         with suppress(IllegalTransform, ScheduleError):
             wide.parallel(outer)
@@ -91,13 +88,41 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return wide, said
 
 
+def _one_by_one(
+    made: Schedule, wide: Schedule, nest: Nest, outer: str, lanes: int, options: Options
+) -> tuple[Schedule, str]:
+    """The schedule with lanes that lie in a row, or are put together one by one. Raises UnfitError, and as steps do."""
+    gathers = any(map(lanes_apart, _called(wide, outer)))
+    if gathers and lanes > HALF:
+        lanes = HALF
+        wide = made.vectorize(outer, lanes)
+    if not all(map(_pays, _called(wide, outer))):
+        raise UnfitError(lane_by_lane(nest, outer))
+    said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    if not gathers:
+        return several(made.vectorize(outer, lanes, tail=options.tail), outer, [nest], options, said)
+    if options.target.registers >= ROOMY and any(map(divides, _called(wide, outer))):
+        with suppress(IllegalTransform, ScheduleError):
+            wide.unroll_jam(outer, VECTORS)
+            said = f"a recurrence: {VECTORS * lanes} iterations of {outer} run at once, in lanes"
+    return wide, said
+
+
+def _computed_once(s: Schedule, loop: affine.For, name: str) -> Schedule:
+    """The schedule with what each line computes alike, as the factors of a system with constant numbers, in front."""
+    made, stored = copy(s), {op.memref for op in walk(loop) if isinstance(op, affine.Store)}
+    names = [array for array, value in arrays_of(s.function).items() if value in stored]
+    where_legal(lambda array: made.precompute(array, name), names)
+    return made
+
+
 def _in_squares(s: Schedule, outer: str, lanes: int, options: Options) -> tuple[Schedule, str]:
     """The schedule with a loop on vectors whose lanes lie apart, in squares. Raises UnfitError, and as steps do."""
     made = copy(s).vectorize(outer, lanes, tail=options.tail)
-    if not any(lanes_apart(each) and divides(each) for each in _called(made, outer)):
+    if not any(lanes_apart(each) and (divides(each) or _pays(each)) for each in _called(made, outer)):
         raise UnfitError
     several = 1
-    if options.target.registers >= ROOMY:
+    if options.target.registers >= ROOMY and any(map(divides, _called(made, outer))):
         with suppress(IllegalTransform, ScheduleError):
             made.unroll_jam(outer, lane_strips.TURNED)
             several = lane_strips.TURNED
