@@ -28,6 +28,8 @@ from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
     blocked_sums,
+    data_inside,
+    diagonals,
     fronts,
     index_sets,
     panels,
@@ -159,6 +161,8 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     with suppress(UnfitError):
         s = sums_in_memory.take(s, root, options)
     with suppress(UnfitError):
+        s, notes = data_inside.take(s, root, options)
+    with suppress(UnfitError):
         s, at_pivot = pivots.take(s, root, options)
         notes.append(at_pivot)
     parts, split = [root], ""
@@ -214,6 +218,7 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "products": products_in_loops.take,
     "sweeps": _with_sweeps,
     "rows": unless_small(_with_whole_rows),
+    "diagonals": diagonals.take,
     "straight": unless_small(_with_straight_code, in_lanes=True),
     "panels": panels.take,
     "outer": unless_small(outer_loops.take_all, in_lanes=True),
@@ -226,6 +231,7 @@ IN_WORDS: Mapping[str, str] = {
     "rows": "short rows as a whole",
     "straight": "short loops as straight code",
     "products": "products of matrices",
+    "diagonals": "sums along diagonals",
     "panels": "blocks of a loop, strip by strip",
     "outer": "a loop around others on vectors",
     "vectors": "inner loops on vectors",

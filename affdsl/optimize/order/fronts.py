@@ -36,9 +36,10 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.order import skewed_lanes
 from affdsl.optimize.search import Candidate
 from affdsl.optimize.size import require_room
+from affdsl.optimize.small_sizes import long_enough
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, recurrences, sums
-from affdsl.optimize.versions import in_other
+from affdsl.optimize.versions import in_other, longest, on_average
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -130,6 +131,9 @@ def _rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         if is_recurrence(nest, loop) or not all(is_recurrence(each, each.innermost) for each in inside):
             break
         with suppress(IllegalTransform, ScheduleError):
+            long = on_average(made, [each.name(each.innermost) for each in inside], long_enough(nest))
+            if long is not None:
+                longest(made, nest.name(nest.loops[0]), long)
             made.unroll_jam(name, rows)
             where_legal(made.scalar_replace, names_in(made, name)[1:])
             return made, said

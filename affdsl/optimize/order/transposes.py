@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
@@ -78,8 +79,9 @@ def _turned(s: Schedule, pair: Sequence[str], size: int, lanes: int) -> Schedule
             made.unroll_jam(outer, lanes)
         else:
             made.unroll(outer, lanes)
-        kinds = {type(op) for op in walk(made.function)} - {type(op) for op in walk(s.function)}
-        if vector.Shuffle in kinds and vector.FromElements not in kinds:
+        more = Counter(type(op) for op in walk(made.function))
+        more.subtract(type(op) for op in walk(s.function))
+        if more[vector.Shuffle] > 0 and more[vector.FromElements] <= 0:
             return made
     return None
 
