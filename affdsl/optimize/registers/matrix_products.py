@@ -228,7 +228,6 @@ def in_tiles(
         The loops around with which B does not move: all of their products are made with its panels, once these are
         copied.
     """
-    rows, vectors, lanes, width = registers.rows, registers.vectors, registers.lanes, registers.columns
     i, j, k = loops
     s.tile(loops, sizes, grid=found.starts_late)
     i_tile, j_tile, k_tile = names_made(s)
@@ -241,31 +240,50 @@ def in_tiles(
         batch = ()
     if not batch and len(order) > 1:
         s.permute(order)
-    copied: list[str] = []
     of_b, of_a = next(name for name in (*batch, i_tile, i) if name in left), i  # panels of B are of one tile of columns
     if cut == "columns":  # each chunk has its panels of B, and those of A are of all
         of_b, of_a = i, next(name for name in (j_tile, i) if name in left)
     chunks = {"rows": i_tile, "columns": j_tile}.get(cut or "")
-    stays = options.contract and has_large_cache(options.target) and ways(options) > rows
-    for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
-        for buffer, axis in found.panels(nest, columns=columns):
-            if not columns and stays and found.lies_along_terms(nest, buffer):
-                continue
-            try:
-                packing = packed(s, buffer, loop, axis, panel, lanes)
-                copied.append(buffer.name)
-            except IllegalTransform:  # it is read where it stands
-                continue
-            if loop == chunks:  # all chunks need it
-                s.parallel(packing)
+    copied = _in_panels(s, nest, found, (of_b, of_a), chunks, registers, options)
     if chunks:
         try:
             s.parallel(chunks)
         except (IllegalTransform, ScheduleError):  # where it multiplies with what it makes, or has one chunk
             cut = None
-    s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
+    s.register_tile(
+        i, j, k, rows=registers.rows, vectors=registers.vectors, lanes=registers.lanes, grid=found.starts_late
+    )
     copies = f", on copies of {' and '.join(copied)} in panels" if copied else ""
-    return f"a product of matrices: {rows} x {width} sums in registers{copies}", cut
+    return f"a product of matrices: {registers.rows} x {registers.columns} sums in registers{copies}", cut
+
+
+def _in_panels(
+    s: Schedule,
+    nest: Nest,
+    found: Product,
+    loops: tuple[str, str],
+    chunks: str | None,
+    registers: Registers,
+    options: Options,
+) -> list[str]:
+    """Copy what two loops read of B, and of A, into panels, where that may be and pays: the arrays that are copied.
+
+    Threads share the copies that all `chunks` need. The schedule given is changed.
+    """
+    copied: list[str] = []
+    stays = options.contract and has_large_cache(options.target) and ways(options) > registers.rows
+    for columns, loop, width in zip((True, False), loops, (registers.columns, registers.rows), strict=True):
+        for buffer, axis in found.panels(nest, columns=columns):
+            if not columns and stays and found.lies_along_terms(nest, buffer):
+                continue
+            try:
+                packing = packed(s, buffer, loop, axis, width, registers.lanes)
+            except IllegalTransform:  # it is read where it stands
+                continue
+            copied.append(buffer.name)
+            if loop == chunks:
+                s.parallel(packing)
+    return copied
 
 
 def with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:
