@@ -8,9 +8,9 @@ from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code, call, negate
 from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
+from affdsl.codegen.c.lone_lanes import is_by_chance
 from affdsl.codegen.c.narrow_floats import computed_lanes
 from affdsl.codegen.c.products import rounded_apart
-from affdsl.codegen.c.lone_lanes import is_by_chance
 from affdsl.codegen.c.restarts import is_masked
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError

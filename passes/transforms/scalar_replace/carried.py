@@ -52,9 +52,9 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     same element in each iteration, and nothing else touches it, the store to it moves behind the loop. Buffers of one
     element that the function makes are carried also where they are changed under conditions, and in loops inside of
     this one. So is an element of an array that is changed under a condition, if it may be stored in any case: then no
-    other thread may use it meanwhile. What both branches of a condition store last is stored behind it, if what they load
-    may then be carried. If the loop may not run, what would then be stored, or loaded and
-    fail, is put under the condition that it does:
+    other thread may use it meanwhile. What both branches of a condition store last is stored behind it, if what they
+    load may then be carried. If the loop may not run, what would then be stored, or loaded and fail, is put under the
+    condition that it does:
 
         for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
 
