@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) f32x8 masked_load_f32x8(const float
     return (f32x8)_mm256_mask_loadu_ps((__m256)*otherwise, _mm256_movepi32_mask((__m256i)*mask), at);
 #elif defined(__AVX2__) && defined(__FMA__)
     const __m256i found = (__m256i)_mm256_maskload_ps((const float *)at, (__m256i)*mask);
-    return (f32x8)_mm256_blendv_epi8((__m256i)*otherwise, found, (__m256i)*mask);
+    return (f32x8)(found | (~(__m256i)*mask & (__m256i)*otherwise));
 #elif defined(__AARCH64EL__) && defined(__ARM_FEATURE_SVE)
     f32x8 found;
     for (int k = 0; k < 8; k += (int)svcntw()) {
