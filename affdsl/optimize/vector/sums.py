@@ -238,9 +238,7 @@ def loop_around(nest: Nest, name: str) -> affine.For:
     return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
-def _rows_in_lanes(
-    s: Schedule, outer: str, name: str, lanes: int, rows: int, options: Options
-) -> tuple[Schedule, str]:
+def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, rows: int, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
 
     Raises as steps do.
