@@ -65,7 +65,8 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
             if op in c.fusible:
                 left = rounded_apart(left, unit)
                 right = right if op.kind == "subf" else rounded_apart(right, unit)
-            return _read(c, tables.binary(op.kind, lane_type(op.result), left, right, unit), left, right)
+            found = tables.binary(op.kind, lane_type(op.result), left, right, unit, waits=op in c.waiting)
+            return _read(c, found, left, right)
         case math.Unary():
             return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit)
         case math.Fma():

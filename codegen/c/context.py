@@ -20,6 +20,7 @@ from affdsl.codegen.c.plan import Plan, contract
 from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.products import fusible
 from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.recurrences import waiting_extremes
 from affdsl.codegen.c.shortened import shortened
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
@@ -150,6 +151,11 @@ class Context:
     def fusible(self) -> frozenset[Op]:
         """The differences that begin with a product which gcc would fuse with them."""
         return fusible(tuple(plan.func for plan in self.plans.values()))
+
+    @cached_property
+    def waiting(self) -> frozenset[Op]:
+        """The extremes of floats that need what another iteration has stored."""
+        return frozenset(waiting_extremes(self.plan.func))
 
     @cached_property
     def words(self) -> Words:

@@ -124,6 +124,12 @@ _CARRIED = (
     "if (a {0} b) return a;\nif (b {0} a) return b;\n"
     "if (a == b) return VALUE(BITS(a) {1} BITS(b));\nreturn b != b ? {2} : {3};"
 )
+# Without a branch but for what is no number, where what waits for the result could be foreseen by nobody: one of two
+# zeros that are equal is made of both.
+_LATE = (
+    "const T m = b {0} a ? b : a, n = a {0} b ? a : b;\n"
+    "return isunordered(a, b) ? (b != b ? {2} : {3}) : VALUE(BITS(m) {1} BITS(n));"
+)
 _FLOAT = {
     "maximum": ("T a, T b", _EXTREME.format("b > a", "b", "a", "&", "b")),
     "minimum": ("T a, T b", _EXTREME.format("b < a", "b", "a", "|", "b")),
@@ -133,6 +139,10 @@ _FLOAT = {
     "carried_minimum": ("T a, T b", _CARRIED.format("<", "|", "b", "a")),
     "carried_maxnum": ("T a, T b", _CARRIED.format(">", "&", "a", "b")),
     "carried_minnum": ("T a, T b", _CARRIED.format("<", "|", "a", "b")),
+    "late_maximum": ("T a, T b", _LATE.format(">", "&", "b", "a")),
+    "late_minimum": ("T a, T b", _LATE.format("<", "|", "b", "a")),
+    "late_maxnum": ("T a, T b", _LATE.format(">", "&", "a", "b")),
+    "late_minnum": ("T a, T b", _LATE.format("<", "|", "a", "b")),
     "masked": ("int keep, T a, T other", "return VALUE((BITS(a) & -keep) | (BITS(other) & ~-keep));"),
     "roundeven": ("T a", "return FABS(a - TRUNC(a)) == HALF ? 2 * ROUND(a / 2) : ROUND(a);"),
 }
@@ -252,7 +262,8 @@ def _float_helper(name: str, stem: str, on: str) -> Helper:
     if "BITS" in body:
         bits, value = f"bits_{on}", f"float_{on.replace('f', 'i')}"
         body = body.replace("BITS", bits).replace("VALUE", value)
-        return Helper(inline_function(type, name, parameters.replace("T", type), body), (bits, value))
+        headers = ("math.h",) if "isunordered" in body else ("stdint.h",)
+        return Helper(inline_function(type, name, parameters.replace("T", type), body), (bits, value), headers)
     return Helper(inline_function(type, name, parameters.replace("T", type), body), headers=("math.h",))
 
 

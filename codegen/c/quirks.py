@@ -206,6 +206,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "a mask of the condition, between the number and one that changes no sum", "codegen/c/restarts.py",
         gcc=(12, 12), clang=(22, 22),
     ),
+    "differences_masked": Quirk(
+        "slow", "one of two integers that differ by a number is chosen by a branch, which nobody can foresee",
+        "the other one, and the number under a mask of the condition", "codegen/c/restarts.py", 153, gcc=(12, 12),
+    ),
     "extremes_handed_on": Quirk(
         "slow", "extremes of integers that wait for the iteration before are branches, or two instructions each",
         "the first lane of a vector",

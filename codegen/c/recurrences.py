@@ -25,6 +25,7 @@ _LOADS = (affine.Load, memref.Load)
 _STORES = (affine.Store, memref.Store)
 _ACCESSES = (*_LOADS, *_STORES)
 _ADDITIONS = ("addf", "subf")
+_EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
 _QUICK = (*_ADDITIONS, "mulf")
 _AROUND = (*_ACCESSES, affine.Apply, affine.Yield, scf.Yield, arith.Constant)
 MOST_OPERATIONS = 5
@@ -270,3 +271,28 @@ def _still(ops: list[Op], made: set[Value]) -> Iterator[tuple[Op, _Element]]:
 def _says(op: affine.Load | affine.Store | memref.Load | memref.Store) -> set[Value]:
     """The values that say which element an access touches."""
     return {op.memref, *(v for e in subscripts(op) for v in e.values())}
+
+
+def waiting_extremes(f: Func) -> Iterator[Op]:
+    """The lesser or larger of two floats, in innermost loops, that need what another iteration may have stored.
+
+    Both come from arrays that the loop stores, or data decides which element it is: nobody foresees which one it will
+    be. Where one comes from elsewhere, as in extremes so far, a branch is mostly foreseen, and nothing waits.
+    """
+    for loop in walk(f):
+        inside = [*walk(loop)][1:] if isinstance(loop, affine.For) else []
+        if any(isinstance(op, affine.For) for op in inside):
+            continue
+        stored = {op.memref: subscripts(op) for op in inside if isinstance(op, _STORES)}
+        kept, late, chosen = set[Value](), set[Value](), set[Value]()
+        for op in inside:
+            if isinstance(op, _LOADS) and op.memref in stored:
+                kept.add(op.result)
+                late.update((op.result,) if subscripts(op) != stored[op.memref] else ())
+                chosen.update((op.result,) if isinstance(op, memref.Load) else ())
+            elif isinstance(op, arith.Binary) and not kept.isdisjoint(op.reads()):
+                is_late, is_kept = not late.isdisjoint(op.reads()), kept.issuperset(op.reads())
+                if op.kind in _EXTREMES and ((is_kept and is_late) or not chosen.isdisjoint(op.reads())):
+                    yield op
+                kept.add(op.result)
+                late.update((op.result,) if is_late else ())

@@ -1,11 +1,13 @@
-"""Counters that begin anew where a condition does not hold, and sums of what one chooses, masked: gcc would branch.
+"""Counters that begin anew where a condition does not hold, sums of what one chooses, and differences, masked.
 
-See `restarts_masked` and `sums_masked`.
+gcc would branch: see `restarts_masked`, `sums_masked` and `differences_masked`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from typing import TypeGuard
 
 from affdsl.ir.attributes import UnitAttr
 from affdsl.ir.core import Op
@@ -17,26 +19,41 @@ from affdsl.ir.types import F32, F64, IntegerType
 MASKED = "affdsl.masked"
 """What marks a choice between an integer and 0, or between two floats, that is made by a mask."""
 _COMBINED = ("addf", "subf", "mulf")
+_ADDED = ("addi", "subi")
 _WIDE = (IntegerType(32), IntegerType(64))
+_MOST = 8
+"""So many sums and differences of integers are looked through."""
 
 
 def with_masks(f: func.Func) -> func.Func:
     """A function where what a loop counts from its last value on, or from a constant, is computed without a branch.
 
-        n = select c, n + k, k       ->   m = select c, n, 0 {masked}; n = m + k
-        s = s + select c, x, -0.0    ->   s = s + (select c, x, -0.0 {masked})
+        n = select c, n + k, k           ->   m = select c, n, 0 {masked}; n = m + k
+        s = s + select c, x, -0.0        ->   s = s + (select c, x, -0.0 {masked})
+        d = select c, a - b, (a + k) - b ->   m = select c, -k, 0 {masked}; d = (a + k) - b + m
 
     Data decides on the condition, in runs of any length: a processor that guesses is wrong at the end of each.
     """
     made = definitions(f)
     kept = {v for op in walk(f) if isinstance(op, affine.For) for v in op.carried}
     summed = _summed(f, made, kept)
-    if not summed and not any(_restarted(op, made, kept) for op in walk(f)):
+    apart = {op: number for op in walk(f) if isinstance(op, arith.Select) and (number := _apart(op, made))}
+    if not summed and not apart and not any(_restarted(op, made, kept) for op in walk(f)):
         return f
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if op in summed:
             return (with_fields(op, attributes=(*op.attributes, (MASKED, UnitAttr()))),)
+        if isinstance(op, arith.Select) and op in apart:
+            zero, number, chosen = (Value(op.result.type) for _ in range(3))
+            return (
+                arith.Constant(zero, 0, location=op.location),
+                arith.Constant(number, apart[op], location=op.location),
+                arith.Select(
+                    chosen, op.condition, number, zero, location=op.location, attributes=((MASKED, UnitAttr()),)
+                ),
+                arith.Binary(op.result, "addi", op.if_false, chosen, location=op.location),
+            )
         addition = _restarted(op, made, kept)
         if addition is None:
             return None
@@ -89,3 +106,41 @@ def _restarted(op: Op, made: Mapping[Value, Op], kept: set[Value]) -> arith.Bina
     else:
         is_counted = addition.left in kept or isinstance(before, arith.Select)
     return addition if is_counted else None
+
+
+def _apart(op: arith.Select, made: Mapping[Value, Op]) -> int:
+    """The number that is between two integers one of which is chosen, if both are computed; 0 if that is not known.
+
+    One that is made of the other needs no branch as it is.
+    """
+    one, other, type = made.get(op.if_true), made.get(op.if_false), op.result.type
+    if not isinstance(type, IntegerType) or type not in _WIDE or not _is_added(one) or not _is_added(other):
+        return 0
+    if op.if_true in other.reads() or op.if_false in one.reads():
+        return 0
+    (terms, number), (others, less) = (_sum(v, made) for v in (op.if_true, op.if_false))
+    if terms != others:
+        return 0
+    half = 1 << (type.width - 1)
+    return (number - less + half) % (2 * half) - half
+
+
+def _sum(v: Value, made: Mapping[Value, Op]) -> tuple[dict[Value, int], int]:
+    """An integer as a sum: how often it has other integers, and a number."""
+    terms, number, waiting = Counter[Value](), 0, [(v, 1)]
+    seen = 0
+    while waiting:
+        v, times = waiting.pop()
+        seen += 1
+        op = made.get(v)
+        if isinstance(op, arith.Constant) and isinstance(op.value, int):
+            number += times * op.value
+        elif _is_added(op) and seen < _MOST:
+            waiting += [(op.left, times), (op.right, times if op.kind == "addi" else -times)]
+        else:
+            terms[v] += times
+    return {v: times for v, times in terms.items() if times}, number
+
+
+def _is_added(op: Op | None) -> TypeGuard[arith.Binary]:
+    return isinstance(op, arith.Binary) and op.kind in _ADDED

@@ -84,7 +84,8 @@ PRODUCTS = {64: 4.0, 32: 2.0}
 """Operations of a product of integers in vectors, by their bits."""
 EXTREME, EXTREME_BY_COMPILER = 4.0, 8.0
 """Operations of the lesser of two floats, of which one may be no number: in registers with masks, which have `vrangeps`
-for it, and in vectors that compilers make of comparisons (7 by clang 22, 12 by gcc 12), or of two instructions."""
+for it, or where one is a number that is known; and in vectors that compilers make of comparisons (7 by clang 22, 12 by
+gcc 12), or of two instructions."""
 SHORT_BITS, SHORT_LANES = 32, 2.0
 """Moves of a shuffle of two registers whose lanes have fewer bits (`vpermi2b` is three operations; uops.info)."""
 SHORTER = 2.0
@@ -257,7 +258,8 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
     if kind in _WHOLE_QUOTIENTS:
         return Units(integers=4.0 * lanes_of(type), busy=WHOLE_QUOTIENT * lanes_of(type))
     if kind in _EXTREMES:
-        is_long = lanes > 1 or (is_vector and not machine.target.has_masks)
+        is_made = lanes > 1 or (is_vector and not machine.target.has_masks)
+        is_long = is_made and not any(_is_number(v, maker) for v in op.reads())
         return Units(floats=(EXTREME_BY_COMPILER if is_long else EXTREME) * count)
     if kind == "muli" and is_vector:
         return Units(integers=count * PRODUCTS.get(bits_of(type), PRODUCTS[32]))

@@ -177,7 +177,8 @@ def _lanes(nest: Nest, options: Options) -> int:
     has_tables = options.target.has_tables and are_of_bytes(loop)
     if lookups(loop) and not has_tables:
         raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
-    looks_up = not has_tables and any(
+    waits = any(isinstance(op, scf.While) for op in loop.body)  # all lanes for the last one: fewer of them
+    looks_up = not (has_tables or waits) and any(
         a.kind == "read" and a.op in loop.body and nest.stride(a, loop).motion == "unknown" for a in nest.accesses
     )
     conditions = [op for op in loop.body if isinstance(op, affine.If | scf.If)]

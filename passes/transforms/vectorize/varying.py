@@ -62,7 +62,8 @@ class Varying:
     def _while(self, loop: scf.While, *, masked: bool) -> None:
         condition = loop.before[-1]
         assert isinstance(condition, scf.Condition), "the first block ends so"
-        yielded = loop.after[-1].values if loop.inits else ()  # a block may end without a yield of nothing
+        last = loop.after[-1]  # which is no yield where there is nothing to hand on
+        yielded = last.values if isinstance(last, scf.Yield) else ()
         differs = condition.condition in self._values
         self._block(loop.before, masked=masked)
         for arg, init, value in zip(loop.before_args, loop.inits, yielded, strict=True):

@@ -68,3 +68,38 @@ def test_all_pairs(name, monkeypatch):
             same = row.view(f"u{row.itemsize}") == wanted[k].view(f"u{row.itemsize}")
             wrong = np.flatnonzero(~(same | ((row != row) & (wanted[k] != wanted[k]))))
             assert not len(wrong), (dtype, k, a[wrong], b[wrong], row[wrong], wanted[k][wrong])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_extremes_of_what_was_stored_are_chosen_without_branches(dtype):
+    kind = getattr(af, dtype)
+
+    @af.kernel
+    def crossing(a: kind[N], b: kind[N], row: kind[4, N + 1], group: kind[4, 1], at: af.i32[1]):
+        with af.for_(N) as i:
+            for k, take in enumerate((af.max, af.min, af.fmax, af.fmin)):
+                row[k, i] = a[i]
+                row[k, i + 1] = b[i]
+                row[k, i + 1] = take(row[k, i], row[k, i + 1])
+                group[k, at[0]] = take(group[k, at[0]], a[i])
+
+    @af.kernel
+    def so_far(a: kind[N], row: kind[N]):
+        with af.for_(1, N) as i:
+            row[i] = af.max(row[i - 1], a[i])
+
+    assert all(f"late_{name}_{dtype}(" in crossing.c() for name in ("maximum", "minimum", "maxnum", "minnum"))
+    assert "late_" not in so_far.c()
+    for a, b in zip(*pairs(dtype), strict=True):
+        given = (
+            np.array([a, b], a.dtype),
+            np.array([b, a], a.dtype),
+            np.zeros((4, 3), a.dtype),
+            np.ones((4, 1), a.dtype),
+        )
+        found, wanted = ([x.copy() for x in given] for _ in range(2))
+        crossing(*found, np.zeros(1, "i4"))
+        crossing.interpret(*wanted, np.zeros(1, "i4"))
+        for one, other in zip(found, wanted, strict=True):
+            same = one.view(f"u{one.itemsize}") == other.view(f"u{one.itemsize}")
+            assert (same | ((one != one) & (other != other))).all(), (a, b, one, other)

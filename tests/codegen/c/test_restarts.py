@@ -46,6 +46,38 @@ def test_other_choices_stay():
         assert "& -(" not in kernel.c()
 
 
+@pytest.mark.parametrize("kind", [af.u32, af.i32, af.i64])
+@pytest.mark.parametrize("least", [7, 2**30, 2**31 - 1])
+def test_of_two_integers_that_differ_by_a_number_one_is_masked(kind, least):
+    @af.kernel
+    def back(x: kind[N], y: kind[N], out: kind[N]):
+        with af.for_(N) as i:
+            a, b = x[i], y[i]
+            out[i] = af.select(a >= b, a - b, a + least - b)
+
+    assert "& -(int" in back.c()
+    ends = np.iinfo(kind.numpy)
+    some = np.array([0, 1, 6, 7, 8, least, ends.max, ends.min, ends.max - 3], kind.numpy)
+    x, y = (a.ravel() for a in np.meshgrid(some, some))
+    for made in (back, back.optimize("avx2", threads=1)):
+        found, wanted = np.zeros(x.size, kind.numpy), np.zeros(x.size, kind.numpy)
+        made(x, y, found)
+        run(back.func, x.size, x, y, wanted)
+        assert found.tobytes() == wanted.tobytes()
+
+
+def test_integers_of_which_one_is_made_of_the_other_stay():
+    @af.kernel
+    def reduced(x: af.i32[N], y: af.i32[N], z: af.i32[N]):
+        with af.for_(N) as i:
+            total = x[i] + y[i]
+            y[i] = af.select(total > 9, total - 10, total)
+            z[i] = af.select(x[i] > 0, x[i] - z[i], x[i] + z[i])
+            x[i] = af.select(z[i] > 0, x[i], x[i] + 3)
+
+    assert "& -(" not in reduced.c()
+
+
 SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -2.5, 5e-324)
 
 
