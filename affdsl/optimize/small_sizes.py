@@ -8,7 +8,7 @@ from copy import copy
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Condition
-from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in, nests_in
+from affdsl.optimize.nests import Nest, is_recurrence, lanes_of, loop_called, names_in, nests_in
 from affdsl.optimize.notes import Notes, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
@@ -20,6 +20,9 @@ OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
 """A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
+
+WAITING = 4
+"""How many there should be of a sum that the next one waits for: its lanes are put together meanwhile."""
 
 
 def unless_small(recipe: OfLoop, *, in_lanes: bool = False) -> OfLoop:
@@ -58,9 +61,10 @@ def _large(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condi
         return on_average(s, along, max(lanes) // 2 if options.target.has_masks else max(lanes))
     found, summed = on_average(s, loops, LEAST_VECTORS * max(lanes)), _summed(s, root, options)
     inner, several = [nest.name(nest.innermost) for nest in summed], any(_sums(nest) > 1 for nest in summed)
+    waits = any(is_recurrence(nest, around) for nest in summed for around in nest.loops[-2:-1])
     if found is None or {*map(str, sizes_of(s, inner))} in ({*map(str, sizes_of(s, loops))}, set()):
         return found
-    rows = on_average(s, inner, max(lanes) * (LEAST_VECTORS if several else 1))
+    rows = on_average(s, inner, max(lanes) * (WAITING if waits else LEAST_VECTORS if several else 1))
     return found if rows is None else Condition((*found.constraints, *rows.constraints))
 
 

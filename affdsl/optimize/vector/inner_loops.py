@@ -41,6 +41,8 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
+IN_ROWS = ("invariant", "contiguous")
+"""How accesses move of which a vector is one operation, or the same in all lanes."""
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
 SHARING = range(8, 25)
@@ -177,9 +179,8 @@ def _lanes(nest: Nest, options: Options) -> int:
     has_tables = options.target.has_tables and are_of_bytes(loop)
     if lookups(loop) and not has_tables:
         raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
-    looks_up = not has_tables and any(
-        a.kind == "read" and a.op in loop.body and nest.stride(a, loop).motion == "unknown" for a in nest.accesses
-    )
+    by_data = [a for a in nest.accesses if isinstance(a.op, memref.Load) and a.op in loop.body]
+    looks_up = not has_tables and any(nest.stride(a, loop).motion not in IN_ROWS for a in by_data)
     conditions = [op for op in loop.body if isinstance(op, affine.If | scf.If)]
     masked = {op.memref for each in conditions for op in walk(each) if isinstance(op, affine.Store)}
     at_once = LOOKING_UP if looks_up else UNDER_MASKS if len(masked) > 1 else 1
