@@ -27,17 +27,22 @@ QUICK_SECONDS = 0.1
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print a line for each idiom and row, the means, and what is behind."""
+    command("benchmarks.idioms", __doc__, IDIOMS, words)
+
+
+def command(module: str, description: str | None, suite: Sequence[Idiom], words: Sequence[str] | None) -> None:
+    """Race the loops of a suite that are asked for by name or by group."""
     parser = argparse.ArgumentParser(
-        "python -m benchmarks.idioms", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        f"python -m {module}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", help="of idioms or groups of them; all if none are given")
+    parser.add_argument("names", nargs="*", help="of loops or groups of them; all if none are given")
     with_options(parser)
     line = parser.parse_args(words)
-    known = {idiom.name for idiom in IDIOMS} | {idiom.group for idiom in IDIOMS}
+    known = {idiom.name for idiom in suite} | {idiom.group for idiom in suite}
     for name in line.names:
         if name not in known:
-            parser.error(f"there is no idiom or group {name!r}; they are {', '.join(sorted(known))}")
-    race([i for i in IDIOMS if not line.names or {i.name, i.group} & set(line.names)], line)
+            parser.error(f"there is no loop or group {name!r}; they are {', '.join(sorted(known))}")
+    race([i for i in suite if not line.names or {i.name, i.group} & set(line.names)], line)
     print(f"wanted: {WANTED} for both, and none below {BEHIND}")
 
 

@@ -13,8 +13,8 @@ from affdsl.lang.annotations import ArrayType
 from affdsl.lang.dtypes import DType
 from benchmarks.polybench.race import text_for
 
-N, M, K = af.symbols("N M K")
-SYMBOLS = {"N": N, "M": M, "K": K}
+N, M, K, L = af.symbols("N M K L")
+SYMBOLS = {"N": N, "M": M, "K": K, "L": L}
 Sizes = Mapping[str, int]
 Given = Callable[[np.random.Generator, Sizes], object] | float
 """A number, or what makes an argument of a source of random numbers and the sizes."""
@@ -126,5 +126,17 @@ class Group(list[Idiom]):
         def added(function: Callable[..., object]) -> Callable[..., object]:
             self.append(Idiom(self.name, kernel, function, sizes, given or {}, c, tolerance))
             return function
+
+        return added
+
+    def written(
+        self, *, tolerance: float = 1e-4, given: Mapping[str, Given] | None = None, **sizes: int
+    ) -> Callable[[Callable[..., object]], af.Kernel]:
+        """Make a kernel of a function of which NumPy has no short form: what its loops compute is right."""
+
+        def added(function: Callable[..., object]) -> af.Kernel:
+            kernel = af.kernel(function)
+            self.append(Idiom(self.name, kernel, kernel, sizes, given or {}, "", tolerance))
+            return kernel
 
         return added

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import affdsl as af
+
+if TYPE_CHECKING:
+    from benchmarks.idioms import Idiom
 
 POLYBENCH_SIZES = ("SMALL", "MEDIUM", "LARGE")
 
@@ -75,9 +79,19 @@ def _patterns(suite: str) -> Iterator[Raced]:
 def _idioms() -> Iterator[Raced]:
     from benchmarks.idioms import IDIOMS  # noqa: PLC0415
 
-    for idiom in IDIOMS:
+    yield from _of_idioms("idioms", IDIOMS)
+
+
+def _fields() -> Iterator[Raced]:
+    from benchmarks.fields import LOOPS  # noqa: PLC0415
+
+    yield from _of_idioms("fields", LOOPS)
+
+
+def _of_idioms(suite: str, idioms: Iterable[Idiom]) -> Iterator[Raced]:
+    for idiom in idioms:
         made = partial(_listed, idiom.arguments, idiom.sizes)
-        yield Raced("idioms", idiom.name, idiom.kernel, {"as it is": made})
+        yield Raced(suite, idiom.name, idiom.kernel, {"as it is": made})
 
 
 def _listed(arguments: Callable[..., Iterable[object]], sizes: Mapping[str, int]) -> list[object]:
@@ -95,4 +109,5 @@ SUITES: Mapping[str, Callable[[], Iterator[Raced]]] = {
     "patterns": partial(_patterns, "patterns"),
     "reworded": partial(_patterns, "reworded"),
     "idioms": _idioms,
+    "fields": _fields,
 }

@@ -20,6 +20,7 @@ from affdsl.codegen.c.plan import Plan, contract
 from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.products import fusible
 from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.shortened import shortened
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
@@ -90,11 +91,13 @@ class Context:
         self.dots = dots(plan.func) if unit.has_vector_types else {}
         """The operations that are dot products of narrow integers."""
         self.counts = counts(plan.func) if unit.has_vector_types else {}
+        self.shortened = shortened(plan.func) if unit.has_vector_types else {}
         """The sums that are how many lanes of a mask are set."""
         self.powers = powers(plan.func) if unit.has_vector_types else {}
         """The products that are those with powers of 2."""
         reads: dict[Op, tuple[Value, ...]] = {op: (op.acc, *dot.factors) for op, dot in self.dots.items()}
         reads.update((op, (mask, *op.acc)) for op, mask in self.counts.items())
+        reads.update(self.shortened)
         reads.update((op, (power.factor, power.exponent)) for op, power in self.powers.items())
         self.live = liveness(plan.func, plan.is_checked, reads)
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)

@@ -127,6 +127,14 @@ other."""
 
 _JOINED = {"joined": ("V", "const S *a, const S *b", _LISTED.format("b", "NUMBERS", "JOINED"))}
 """One vector of the lanes of two, of type S."""
+_HALVES_SHORT = (
+    "typedef T H __attribute__((vector_size(sizeof(V) / 2)));\n"
+    "const H low = __builtin_convertvector(*a, H), high = __builtin_convertvector(*b, H);\n"
+    "V both;\n__builtin_memcpy(&both, &low, sizeof low);\n"
+    "__builtin_memcpy((char *)&both + sizeof low, &high, sizeof high);\nreturn both;"
+)
+_BOTH_SHORT = {f"joined_i{bits}": ("V", "const S *a, const S *b", _HALVES_SHORT) for bits in (16, 32, 64)}
+"""The same of integers of type S that have twice as many bits: the low ones."""
 
 _SCALED = (
     "const M half = *n >> 1, rest = *n - half;\n"
@@ -152,6 +160,7 @@ _PORTABLE = (
     | _DOTS
     | HALVES_OF
     | _JOINED
+    | _BOTH_SHORT
     | IN_DOUBLES
     | _NEAR
     | dict(narrow_helpers.PORTABLE)
@@ -348,8 +357,8 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         places = range(lanes * (stem == "high"), lanes * (1 + (stem == "high")))
         words |= {"S": f"{element}x{2 * lanes}", f"{stem}_PLACES": ", ".join(map(str, places))}
         words |= {f"{stem}_LANES": ", ".join(f"(*a)[{k}]" for k in places)}
-    if stem in _JOINED:
-        words |= {"S": f"{element}x{lanes // 2}"}
+    if stem in (*_JOINED, *_BOTH_SHORT):
+        words |= {"S": f"{narrow or element}x{lanes // 2}"}
         words |= {"JOINED": ", ".join(f"(*{half})[{k}]" for half in "ab" for k in range(lanes // 2))}
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}

@@ -176,8 +176,11 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
         keep_vector(c, op.result, on_vectors(c, stem, lane_kind(c, op.result), lanes, left, right, *order))
         return
     if _is_joined(c, op):
-        halves = [address_of(c, type_name(c, v), whole(c, v)) for v in (op.left, op.right)]
-        keep_vector(c, op.result, on_vectors(c, "joined", lane_kind(c, op.result), shape[0], *halves))
+        stem, of = ("joined", (op.left, op.right))
+        if op in c.shortened:
+            stem, of = f"joined_i{2 * width(lane_kind(c, op.result))}", c.shortened[op]
+        halves = [address_of(c, type_name(c, v), whole(c, v)) for v in of]
+        keep_vector(c, op.result, on_vectors(c, stem, lane_kind(c, op.result), shape[0], *halves))
         return
     rows = (vector_type(op.left).shape or (1,))[0]
     nothing = tables.headers_of(tables.literal(0, lane_type(op.result)), c.unit)

@@ -60,6 +60,17 @@ def _rows() -> Iterator[tuple[Row, str]]:
             yield ("stored_lanes", element, lanes), f"{mm}_mask_storeu_{end}({into}at, {which}, ({kind})*value);"
 
 
+def _joined(width: int) -> Iterator[tuple[Row, str]]:
+    """Two vectors as one that is twice as long: gcc 12 chooses each short lane of both, by a table in memory."""
+    for element, lane in LANE_BITS.items():
+        found = "_mm512_inserti64x4(_mm512_castsi256_si512((__m256i)*a), (__m256i)*b, 1)"
+        yield ("joined", element, width // lane), f"return (V){found};"
+    for bits in (16, 32, 64):
+        narrow = f"_mm512_cvtepi{bits}_epi{bits // 2}"
+        found = f"_mm512_inserti64x4(_mm512_castsi256_si512({narrow}((__m512i)*a)), {narrow}((__m512i)*b), 1)"
+        yield (f"joined_i{bits}", f"i{bits // 2}", 2 * width // bits), f"return (V){found};"
+
+
 _LARGER, _SMALLER = 5, 4
 """The larger or smaller of two numbers, and of two zeros that whose sign says so: what `range` is told."""
 _NAN_WINS = {"maximumf": _LARGER, "minimumf": _SMALLER}
@@ -104,7 +115,7 @@ AVX512 = Target(
         **of_widths((128, 256, 512), partial(shifting, has_all=True), truncating),
         **of_widths((256, 512), partial(dividing, has_tests=True)),
         **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening),
-        **of_widths((512,), loaded, spliced, in_doubles),
+        **of_widths((512,), loaded, spliced, in_doubles, _joined),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),
@@ -146,12 +157,15 @@ AVX512VNNI = replace(
 
 
 def _tables() -> Iterator[tuple[Row, str]]:
-    """Bytes of a table of 256, whose middle is given: each half is two registers, and the sign says which it is."""
+    """Bytes of two registers, or of a table of 256, whose middle is given: each half is two of them, by the sign."""
     parts = "\n".join(
         f"const __m512i {name} = _mm512_loadu_si512((const void *)(middle {place}));"
         for name, place in (("a", "- 128"), ("b", "- 64"), ("c", "+ 0"), ("d", "+ 64"))
     )
     below, above = (f"_mm512_permutex2var_epi8({first}, at, {second})" for first, second in ("ab", "cd"))
+    even = ", ".join(str(2 * k) for k in reversed(range(64)))
+    chosen = f"_mm512_permutex2var_epi8((__m512i)*a, _mm512_set_epi8({even}), (__m512i)*b)"
+    yield ("joined_i16", "i8", 64), f"return (V){chosen};"
     for bits in (128, 256, 512):
         wide = "(__m512i)*offsets" if bits == 512 else f"_mm512_castsi{bits}_si512((__m{bits}i)*offsets)"
         chosen = f"_mm512_mask_mov_epi8({above}, _mm512_movepi8_mask(at), {below})"

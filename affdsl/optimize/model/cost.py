@@ -43,7 +43,7 @@ BESIDE = 2
 """Registers that a loop needs beside those that it carries."""
 SELDOM = 0.4
 """How often a branch is not foreseen on which data decides."""
-SHUFFLES = {2: 1.0, 3: 3.0, 4: 1.0}
+SHUFFLES = {2: 1.0, 3: 3.0, 4: 2.0}
 """Moves for a register that is loaded or stored, by the stride in elements: compilers shuffle these together."""
 OVERLAP = 3
 """Times of what is done at the same time are added as powers: two that are alike take 1.26 times as long as one."""

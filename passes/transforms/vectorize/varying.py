@@ -60,11 +60,12 @@ class Varying:
                 self._values.update((carried, result))
 
     def _while(self, loop: scf.While, *, masked: bool) -> None:
-        condition, last = loop.before[-1], loop.after[-1]
+        condition = loop.before[-1]
         assert isinstance(condition, scf.Condition), "the first block ends so"
+        yielded = loop.after[-1].values if loop.inits else ()  # a block may end without a yield of nothing
         differs = condition.condition in self._values
         self._block(loop.before, masked=masked)
-        for arg, init, value in zip(loop.before_args, loop.inits, last.reads(), strict=True):
+        for arg, init, value in zip(loop.before_args, loop.inits, yielded, strict=True):
             if differs or init in self._values or value in self._values:
                 self._values.add(arg)
         for arg, result, value in zip(loop.after_args, loop.results, condition.values, strict=True):

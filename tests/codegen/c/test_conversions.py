@@ -76,3 +76,24 @@ def test_narrow_integers_are_the_nearest_ones_of_floats_and_the_low_bits_of_inte
     fast(x, *found)
     for mine, theirs in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", ["avx512", "portable"])
+def test_integers_of_two_vectors_become_short_in_one(name, monkeypatch):
+    """Bytes that are stored side by side lie in one register, the sums of which they are in two."""
+
+    @af.kernel
+    def beside(x: af.u8[N], y: af.u8[N], z: af.u8[2 * N]):
+        with af.for_(N) as i:
+            a, b = af.u16(x[i]), af.u16(y[i])
+            z[2 * i] = af.u8((3 * a + b) >> 2)
+            z[2 * i + 1] = af.u8((a + 200 * b) & 255)
+
+    monkeypatch.setenv("AFFDSL_CC", f"gcc{FLAGS[name]}")
+    fast = af.Schedule(beside).vectorize("i", 64, tail="scalar").kernel()
+    assert "joined_i16_i8x64(" in fast.c()
+    x, y = np.random.default_rng(0).integers(0, 256, (2, 200), "u1")
+    wanted, found = np.zeros((2, 400), "u1")
+    beside.interpret(x, y, wanted)
+    fast(x, y, found)
+    np.testing.assert_array_equal(found, wanted)

@@ -53,7 +53,7 @@ WHOLE = ("mins", "maxs", "minu", "maxu")
 
 SHIFTS = ("shl", "shru", "shr")
 
-CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_", "dotu_", "sum_")
+CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "joined_", "dot_", "dotu_", "sum_")
 """Functions of a vector of other numbers, by the type of which they are called."""
 
 
@@ -69,6 +69,8 @@ def sources(stem, element, lanes):
     if stem == "gathered":
         return "i64", lanes
     narrow = stem.partition("_")[2] if stem.startswith(CONVERSIONS) else element
+    if stem.startswith("joined"):
+        return narrow, lanes // 2
     return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith(("dot_", "dotu_", "sum_")) else lanes
 
 
@@ -117,6 +119,9 @@ def body(stem, element, lanes):
         case "dot" | "dotu":
             taken = f"{source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
             return f"{taken}    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
+        case "joined":
+            taken = f"{source} both[2];\n    __builtin_memcpy(both, at, sizeof both);\n"
+            return f"{taken}    *found = {name}(both, both + 1);"
         case "sum":
             return f"{source} a;\n    __builtin_memcpy(&a, at, sizeof a);\n    *found = {name}(&v, &a);"
         case "from" | "trunc" | "truncu" | "short":
@@ -188,7 +193,7 @@ def arguments(random, stem, element, lanes, n):
     if n == 0:
         mask[:] = -1
     reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
-    if stem.startswith(("from_", "short_")):
+    if stem.startswith(("from_", "short_", "joined_")):
         bits = int(stem.partition("_")[2][1:])
         reached = max(1, lanes * bits // int(element[1:]))  # so many bytes, and none more where they fill an element
     reached = {
@@ -198,10 +203,11 @@ def arguments(random, stem, element, lanes, n):
         "dot": 2 * lanes,
         "dotu": 2 * lanes,
         "sum": lanes,
+        "joined": reached if "_" in stem else lanes,
         "strided": 4 * lanes,
     }.get(stem.partition("_")[0], reached)
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
-    if stem.startswith("short_"):
+    if stem.startswith(("short_", "joined_")):
         at = random.integers(0, 256, at.nbytes, "u1").view(dtype)
     if stem.startswith("trunc"):
         floats = np.dtype(DTYPES[stem.partition("_")[2]])

@@ -1,0 +1,1 @@
+"""The loops, by the field that they are of."""
