@@ -180,7 +180,7 @@ def _lanes(nest: Nest, options: Options) -> int:
     if lookups(loop) and not has_tables:
         raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
     by_data = [a for a in nest.accesses if isinstance(a.op, memref.Load) and a.op in loop.body]
-    looks_up = not has_tables and any(nest.stride(a, loop).motion not in IN_ROWS for a in by_data)
+    looks_up = not has_tables and any(nest.stride(a, loop).motion != "contiguous" for a in by_data)
     conditions = [op for op in loop.body if isinstance(op, affine.If | scf.If)]
     masked = {op.memref for each in conditions for op in walk(each) if isinstance(op, affine.Store)}
     at_once = LOOKING_UP if looks_up else UNDER_MASKS if len(masked) > 1 else 1
