@@ -16,7 +16,7 @@ from math import sqrt
 from affdsl.explained import Note
 from affdsl.frozen import Frozen
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.schedules import cycles_of, sizes_that_run, standing_in
+from affdsl.optimize.model.schedules import cycles_of, sizes_of_version, sizes_that_run, standing_in
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.schedule.schedule import Schedule
 
@@ -65,6 +65,7 @@ class Candidate(Frozen):
         new = standing_in(self.schedule, but_not_in=self.before)
         old = standing_in(self.before, but_not_in=self.schedule)
         usual = sizes_that_run(self.before, but_not_in=self.schedule)
+        usual = sizes_of_version(self.schedule, self.before, usual)
         sizes = {size: times * number for size, number in usual.items()}
         try:
             written = cycles_of(self.before, old, self.machine, sizes, near=near)

@@ -24,11 +24,16 @@ MOST = 2**16
 def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | None:
     """That the sizes which say how often some loops run are at least so large, in the mean.
 
-        for i < M: for j < N: S(i, j)   ->   M + N >= 2 * least
+        for i < M: for j < N: S(i, j)     ->   M + N >= 2 * least
+        for i < M: for j < 2 * N: S(i, j) ->   M + 2 * N >= 2 * least
 
     None if no size of an array says so.
     """
-    sizes = sizes_of(s, loops)
+    times: dict[str, int] = {}
+    for atom, factor in (term for end in _ends(s, loops) for term in end.terms):
+        if isinstance(atom, Value):
+            times[atom.hint] = max(1, factor, times.get(atom.hint, 1))
+    sizes = [size * times.get(str(size), 1) for size in sizes_of(s, loops)]
     return at_least(sum(sizes[1:], sizes[0]), least * len(sizes)) if sizes else None
 
 
@@ -94,14 +99,18 @@ def _known(buffer: Buffer) -> Sequence[Affine] | None:
 
 def sizes_of(s: Schedule, loops: Container[str]) -> list[Index]:
     """The sizes of arrays that say how often some loops run; none where a schedule has no name for one."""
-    inside = {row.iv for row in s.loops() if row.names[0] in loops}
     shapes = {v for shape in s.function.shapes or () for dim in shape or () for v in dim.values()}
-    found = [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in inside]
-    bounds = [bound for op in found for bound in (*op.lower, *op.upper)]
-    values = dict.fromkeys(v for bound in bounds for v in bound.values() if v in shapes)
+    values = dict.fromkeys(v for bound in _ends(s, loops) for v in bound.values() if v in shapes)
     if not all(v.hint.isidentifier() for v in values):  # MLIR calls a size what a schedule cannot
         return []
     return [symbols(v.hint) for v in values]
+
+
+def _ends(s: Schedule, loops: Container[str]) -> list[Affine]:
+    """Where some loops begin and end."""
+    inside = {row.iv for row in s.loops() if row.names[0] in loops}
+    found = [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in inside]
+    return [bound for op in found for bound in (*op.lower, *op.upper)]
 
 
 def in_names(expr: Affine, known: Mapping[Value, str]) -> Index | None:

@@ -49,11 +49,8 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
     widest = max(1, max(arrays, default=0) // 8)
     sizes = _all_sizes(s, LONG if is_flat else SIZE * max(1, FLOAT // widest))
 
-    was = [type(op) for nest in standing_in(but_not_in, but_not_in=s) for op in walk(nest)]
-
     def is_changed(block: Block) -> bool:
-        is_copy = [type(op) for each in block for op in walk(each)] == was
-        return not is_copy and any(op not in others for op in block)
+        return any(op not in others for op in block)
 
     def enter(block: Block) -> None:
         for op in block:
@@ -71,6 +68,20 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
             if sizes.keys() >= {*trips.values()} and trips.evaluate(sizes) <= 0:
                 _enlarge(sizes, trips - SIZE)
     return sizes
+
+
+def sizes_of_version(s: Schedule, before: Schedule, sizes: Mapping[Value, int]) -> dict[Value, int]:
+    """Sizes that are larger where a schedule has a version of a nest for larger ones, beside the nest as it was before.
+
+    With others it would be as it was, whatever the version is.
+    """
+    was = [type(op) for nest in standing_in(before, but_not_in=s) for op in walk(nest)]
+    found = dict(sizes)
+    for op in standing_in(s, but_not_in=before):
+        if isinstance(op, affine.If) and [type(inner) for each in op.orelse for inner in walk(each)] == was:
+            for constraint in op.condition:
+                _enlarge(found, constraint.expr)
+    return found
 
 
 def _enlarge(sizes: dict[Value, int], expr: Affine) -> None:

@@ -14,10 +14,9 @@ from affdsl.optimize.nests import Nest, lanes_of, nests_in, on_vectors, require_
 from affdsl.optimize.notes import Notes, of
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
+from affdsl.optimize.vector import inner_loops
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-
-ROWS = ("invariant", "contiguous")
 
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -52,7 +51,7 @@ def _updates_a_row(nest: Nest, around: scf.For) -> bool:
     """Whether a nest lies in rows, and stores to the same one in each iteration of the loop around it."""
     stores = [a.op for a in nest.accesses if a.kind == "write"]
     still = (isinstance(op, affine.Store) and not any(around.iv in e.values() for e in op.index) for op in stores)
-    return all(still) and all(nest.stride(a, nest.innermost).motion in ROWS for a in nest.accesses)
+    return all(still) and all(nest.stride(a, nest.innermost).motion in inner_loops.IN_ROWS for a in nest.accesses)
 
 
 def _inside(s: Schedule, data: Value, nest: Nest, options: Options) -> tuple[Schedule, Note]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import replace
 
 from affdsl.ir.dialects import affine
 from affdsl.lang.indices import Condition
@@ -111,7 +112,7 @@ def _is_long(s: Schedule, nest: Nest, far: affine.For, near: affine.For, apart: 
 
 def _on_vectors(s: Schedule, root: str, apart: int, lanes: int, options: Options) -> Schedule:
     """The schedule with the part of a diagonal that has all terms on vectors. Raises as steps do, and UnfitError."""
-    made, _, parts = index_sets.take(s, root, options)
+    made, _, parts = index_sets.take(s, root, replace(options, threads=1))  # threads may share each part
     whole, ends = "", list[str]()
     for nest in nests_in(made, *parts):
         name = nest.name(nest.innermost)

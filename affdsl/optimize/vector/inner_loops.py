@@ -41,6 +41,8 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
+IN_ROWS = ("invariant", "contiguous")
+"""How accesses move of which a vector is one operation, or the same in all lanes."""
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
 SHARING = range(8, 25)
@@ -178,9 +180,8 @@ def _lanes(nest: Nest, options: Options) -> int:
     if lookups(loop) and not has_tables:
         raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
     waits = any(isinstance(op, scf.While) for op in loop.body)  # all lanes for the last one: fewer of them
-    looks_up = not (has_tables or waits) and any(
-        a.kind == "read" and a.op in loop.body and nest.stride(a, loop).motion == "unknown" for a in nest.accesses
-    )
+    by_data = [a for a in nest.accesses if isinstance(a.op, memref.Load) and a.op in loop.body]
+    looks_up = not (has_tables or waits) and any(nest.stride(a, loop).motion != "contiguous" for a in by_data)
     conditions = [op for op in loop.body if isinstance(op, affine.If | scf.If)]
     masked = {op.memref for each in conditions for op in walk(each) if isinstance(op, affine.Store)}
     at_once = LOOKING_UP if looks_up else UNDER_MASKS if len(masked) > 1 else 1

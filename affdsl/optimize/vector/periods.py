@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from math import gcd, lcm
 
@@ -15,6 +16,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 MOST = 8
 """How many vectors are straight code at most."""
+SHORTEST = 4
+"""Of so many remainders at most each has iterations of its own: more are shuffled longer than they gain."""
 
 
 def take(s: Schedule, nest: Nest, lanes: int) -> tuple[Schedule, str]:
@@ -22,14 +25,25 @@ def take(s: Schedule, nest: Nest, lanes: int) -> tuple[Schedule, str]:
 
         for i: y[i] = w[i mod 3]   ->   for i by 24: { y[i : i + 8] = w[0 1 2 0 1 2 0 1]; y[i + 8 : i + 16] = ... }
 
-    Conditions on remainders are constant masks then, and elements that they choose are loaded before the loop. Raises
-    UnfitError where there are none, where it takes too many vectors, and where the loop begins at an unknown remainder.
+    Conditions on remainders are constant masks then, and elements that they choose are loaded before the loop. Where
+    that leaves quotients, as in x[i // 2], or most would be done lane by lane, each remainder has iterations of its
+    own. Raises UnfitError where there are none, or too many.
     """
-    loop, name = nest.innermost, nest.name(nest.innermost)
+    loop = nest.innermost
     divisors = [part.divisor for part in _quotients(loop, loop.iv)]
     period = lcm(*(each for each in divisors if isinstance(each, int)))
+    if not divisors:
+        raise UnfitError
+    with suppress(UnfitError):
+        return _in_each_lane(s, nest, lanes, period)
+    return _one_by_one(s, nest, lanes, period)
+
+
+def _in_each_lane(s: Schedule, nest: Nest, lanes: int, period: int) -> tuple[Schedule, str]:
+    """The schedule with so many vectors in a row that lanes have the same remainders again. Raises UnfitError."""
+    loop, name = nest.innermost, nest.name(nest.innermost)
     vectors = period // gcd(period, lanes * loop.step)
-    if not divisors or vectors > MOST:
+    if vectors > MOST:
         raise UnfitError
     made = copy(s)
     with unfit_where_refused():
@@ -44,6 +58,24 @@ def take(s: Schedule, nest: Nest, lanes: int) -> tuple[Schedule, str]:
         raise UnfitError
     several = f", {vectors} in a row" if vectors > 1 else ""
     return made, f"{name} runs on vectors of {lanes}{several}, in which each lane knows its remainders"
+
+
+def _one_by_one(s: Schedule, nest: Nest, lanes: int, period: int) -> tuple[Schedule, str]:
+    """The schedule with an iteration for each remainder as straight code, which has quotients of its own.
+
+        for i < 2 * n: y[i] = x[i // 2]   ->   for i < n: { y[2 * i] = x[i]; y[2 * i + 1] = x[i] }, on vectors
+
+    Raises UnfitError.
+    """
+    name, made = nest.name(nest.innermost), copy(s)
+    if period > SHORTEST or nest.innermost.step != 1:
+        raise UnfitError
+    with unfit_where_refused():
+        made.unroll(name, period).normalize(name)
+        made.vectorize(name, lanes, tail="overlapped")
+    if is_lane_by_lane(made, name) or is_long(made, s):
+        raise UnfitError
+    return made, f"{name} runs on vectors of {lanes}, for each of {period} remainders"
 
 
 def _quotients(loop: affine.For, iv: Value) -> list[FloorDiv]:

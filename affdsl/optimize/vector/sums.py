@@ -42,7 +42,7 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 FEW_ROWS = 2
-"""How many rows at once add to one row, where rows of several arrays are gone over."""
+"""How many rows at once add to one row, where rows of several arrays are gone over, and how many sums of look-ups."""
 NARROW = 2
 """How many registers of narrow integers are added to accumulators in an iteration."""
 
@@ -137,9 +137,11 @@ def _terms_in_lanes(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop at once, in lanes if they may. Raises as steps.
 
-    They are no more than the nearest cache has lines of one place: rows may lie a power of two apart.
+    They are no more than the nearest cache has lines of one place: rows may lie a power of two apart. Terms that are
+    looked up take three loads each, and two sums are enough to wait for these rather than for additions.
     """
-    name, sums, made = nest.name(nest.innermost), options.choices.sums, copy(s)
+    name, made = nest.name(nest.innermost), copy(s)
+    sums = FEW_ROWS if _looks_up(nest) else options.choices.sums
     if not is_jammed(s, outer):  # for a sum before this one in the same iterations
         require_room(nest.innermost, sums)
         made.unroll_jam(outer, sums)
@@ -152,6 +154,12 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
         raise UnfitError("its functions of the C library take longer than one addition waits for another")
     how = f", in lanes of vectors of {lanes}" if wide is not None else ""
     return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
+
+
+def _looks_up(nest: Nest) -> bool:
+    """Whether data says which elements the innermost loop loads."""
+    by_data = (a for a in nest.accesses if isinstance(a.op, memref.Load))
+    return any(nest.stride(a, nest.innermost).motion in ("varying", "unknown") for a in by_data)
 
 
 def _lanes_of_what_moves(s: Schedule, nest: Nest, options: Options) -> int:
