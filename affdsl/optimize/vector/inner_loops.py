@@ -141,7 +141,9 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
         return sums.take(s, nest, options)
     if is_moved and has_complex_numbers(nest):
         return s, "on vectors of complex numbers that the compiler of C makes"
-    lanes = _lanes(nest, options)
+    lanes, most = _lanes(nest, options), counts_inside(s, nest.loops[0])[nest.innermost.iv].high
+    while most is not None and lanes > most > FEW and lanes // 2 >= most:
+        lanes //= 2
     if sums.is_mixed(nest):
         with suppress(IllegalTransform, ScheduleError):
             return sums.take_mixed(s, nest, lanes, options)
