@@ -1,7 +1,7 @@
 """Which strategies of `optimize()` are taken by how many kernels of all suites, and what each of them costs to have.
 
     python -m benchmarks.strategies
-    python -m benchmarks.strategies everyday idioms --rows strict-avx2-1 --against before.jsonl --only line_buffers
+    python -m benchmarks.strategies everyday idioms --rows strict-avx2-1 --against before.jsonl --only chains
     python -m benchmarks.strategies --save before.jsonl
     python -m benchmarks.strategies --against before.jsonl
 

@@ -29,81 +29,6 @@ def test_mlir_opt_shows_the_diagnostic_and_the_text():
         mlir_opt("func.func @f(%n) { return }")
 
 
-def test_affine_nest_changes_arrays_in_place():
-    text = """
-    func.func @matmul(%M: index, %N: index, %K: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: memref<?x?xf32>) {
-      affine.for %i = 0 to %M { affine.for %j = 0 to %N { affine.for %k = 0 to %K {
-        %a = affine.load %A[%i, %k] : memref<?x?xf32>
-        %b = affine.load %B[%k, %j] : memref<?x?xf32>
-        %c = affine.load %C[%i, %j] : memref<?x?xf32>
-        %p = arith.mulf %a, %b : f32
-        %s = arith.addf %c, %p : f32
-        affine.store %s, %C[%i, %j] : memref<?x?xf32>
-      } } }
-      return
-    }"""
-    for m, n, k in [(2, 3, 4), (1, 1, 1), (0, 3, 2), (2, 3, 0)]:
-        a, b = np.arange(m * k, dtype=np.float32).reshape(m, k), np.ones((k, n), np.float32)
-        c = np.zeros((m, n), np.float32)
-        assert run_mlir(text, "matmul", [m, n, k, a, b, c]) is None
-        np.testing.assert_array_equal(c, a @ b)
-
-
-@pytest.mark.parametrize(
-    ("kind", "element", "expected"),
-    [("addf", "f64", 6.0), ("mulf", "f64", -24.0), ("maximumf", "f64", 4.0), ("muli", "i32", -24), ("ori", "i32", -1)],
-)
-def test_parallel_reduction(kind, element, expected):
-    text = f"""
-    func.func @f(%n: index, %A: memref<?x{element}>) -> {element} {{
-      %r = affine.parallel (%i) = (0) to (%n) reduce ("{kind}") -> {element} {{
-        %v = affine.load %A[%i] : memref<?x{element}>
-        affine.yield %v : {element}
-      }}
-      return %r : {element}
-    }}"""
-    dtype = np.float64 if element == "f64" else np.int32
-    assert run_mlir(text, "f", [4, np.array([1, -2, 3, 4], dtype)]) == expected
-
-
-def test_affine_min_max_and_steps():
-    text = """
-    func.func @f(%n: index, %A: memref<?xindex>) -> (index, index) {
-      affine.for %i = 0 to %n step 3 {
-        %m = affine.min affine_map<(d0)[s0] -> (d0 + 3, s0)>(%i)[%n]
-        affine.for %j = max affine_map<(d0) -> (d0, 1)>(%i) to min affine_map<(d0)[s0] -> (d0 + 3, s0)>(%i)[%n] {
-          affine.store %m, %A[%j] : memref<?xindex>
-        }
-      }
-      %low = affine.min affine_map<()[s0] -> (s0 floordiv 2, 5)>()[%n]
-      %high = affine.max affine_map<()[s0] -> (s0 mod 4, s0 ceildiv 3)>()[%n]
-      return %low, %high : index, index
-    }"""
-    a = np.full(8, -1)
-    assert run_mlir(text, "f", [8, a]) == (4, 3)
-    np.testing.assert_array_equal(a, [-1, 3, 3, 6, 6, 6, 8, 8])
-
-
-def test_affine_if_and_iter_args():
-    text = """
-    #even = affine_set<(d0) : (d0 mod 2 == 0)>
-    func.func @f(%n: index) -> i64 {
-      %zero = arith.constant 0 : i64
-      %r = affine.for %i = 0 to %n iter_args(%acc = %zero) -> i64 {
-        %v = affine.if #even(%i) -> i64 {
-          %w = arith.index_cast %i : index to i64
-          affine.yield %w : i64
-        } else {
-          affine.yield %zero : i64
-        }
-        %next = arith.addi %acc, %v : i64
-        affine.yield %next : i64
-      }
-      return %r : i64
-    }"""
-    assert [run_mlir(text, "f", [n]) for n in (0, 1, 7)] == [0, 0, 12]
-
-
 def test_results_of_every_kind():
     text = """
     func.func @none() { return }
@@ -161,75 +86,6 @@ def test_scalars_pass_through_alone_and_in_company(element, value):
         assert slot[0] == result
 
 
-def test_unsigned_values_wrap_into_signless_types():
-    assert run_mlir("func.func @f(%x: i8) -> i8 { return %x : i8 }", "f", [255]) == -1
-
-
-OPERATIONS = ["exp", "tanh", "sin", "sqrt", "erf", "log1p", "cbrt", "floor", "absf", "rsqrt", "atan"]
-MATH = "\n".join(
-    f"func.func @{operation}_of_{type}(%x: {type}) -> {type} {{ %y = math.{operation} %x : {type} return %y : {type} }}"
-    for operation in OPERATIONS
-    for type in ("f32", "f64")
-)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_math_operations(operation, dtype):
-    other = {"absf": abs, "rsqrt": lambda x: 1 / math.sqrt(x)}
-    element = {np.float32: "f32", np.float64: "f64"}[dtype]
-    expected = (other.get(operation) or getattr(math, operation))(0.7)
-    found = run_mlir(MATH, f"{operation}_of_{element}", [dtype(0.7)])
-    np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps)
-
-
-def test_math_with_integers_and_two_operands():
-    text = """
-    func.func @f(%x: f64, %n: i32) -> (f64, i32, i32, f64) {
-      %a = math.fpowi %x, %n : f64, i32
-      %b = math.ipowi %n, %n : i32
-      %c = math.ctlz %n : i32
-      %d = math.atan2 %x, %x : f64
-      return %a, %b, %c, %d : f64, i32, i32, f64
-    }"""
-    assert run_mlir(text, "f", [2.0, 3]) == (8.0, 27, 30, math.atan(1))
-
-
-def test_arith_operations():
-    text = """
-    func.func @f(%x: i32, %y: i32) -> (i32, i32, i32, i1, i64, f32, i32) {
-      %q = arith.floordivsi %x, %y : i32
-      %c = arith.ceildivsi %x, %y : i32
-      %r = arith.remsi %x, %y : i32
-      %l = arith.cmpi slt, %x, %y : i32
-      %w = arith.extsi %x : i32 to i64
-      %f = arith.sitofp %x : i32 to f32
-      %s = arith.select %l, %x, %y : i32
-      return %q, %c, %r, %l, %w, %f, %s : i32, i32, i32, i1, i64, f32, i32
-    }"""
-    assert run_mlir(text, "f", [-7, 2]) == (-4, -3, -1, True, -7, -7.0, -7)
-
-
-def test_memref_alloc_dealloc_dim_and_contiguous_copy():
-    text = """
-    func.func @f(%A: memref<?xf32>) -> index {
-      %c0 = arith.constant 0 : index
-      %n = memref.dim %A, %c0 : memref<?xf32>
-      %b = memref.alloc(%n) : memref<?xf32>
-      memref.copy %A, %b : memref<?xf32> to memref<?xf32>
-      affine.for %i = 0 to %n {
-        %v = affine.load %b[%n - %i - 1] : memref<?xf32>
-        affine.store %v, %A[%i] : memref<?xf32>
-      }
-      memref.dealloc %b : memref<?xf32>
-      return %n : index
-    }"""
-    for n in (0, 1, 5):
-        a = np.arange(n, dtype=np.float32)
-        assert run_mlir(text, "f", [a]) == n
-        np.testing.assert_array_equal(a, np.arange(n)[::-1])
-
-
 def test_strided_arrays_and_strided_copy():
     layout = "memref<?x?xf64, strided<[?, ?], offset: ?>>"
     text = f"func.func @f(%A: {layout}, %B: {layout}) {{ memref.copy %A, %B : {layout} to {layout} return }}"
@@ -238,38 +94,6 @@ def test_strided_arrays_and_strided_copy():
     expected = np.zeros((8, 6))
     expected[::2, 1:6:2] = source.T[::-1]
     np.testing.assert_array_equal(target, expected)
-
-
-def test_rank_zero_memref_and_overlapping_arguments():
-    text = """
-    func.func @f(%s: memref<f64>, %A: memref<?xf64>, %B: memref<?xf64>) {
-      %v = affine.load %s[] : memref<f64>
-      affine.store %v, %A[1] : memref<?xf64>
-      %w = affine.load %B[0] : memref<?xf64>
-      affine.store %w, %s[] : memref<f64>
-      return
-    }"""
-    s, a = np.array(5.0), np.zeros(3)
-    run_mlir(text, "f", [s, a[:2], a[1:]])
-    assert s == 5.0
-    np.testing.assert_array_equal(a, [0, 5, 0])
-
-
-def test_vectors():
-    text = """
-    func.func @f(%A: memref<8xf32>, %B: memref<8x8xf32>) -> f32 {
-      %v = affine.vector_load %A[4] : memref<8xf32>, vector<4xf32>
-      affine.vector_store %v, %A[0] : memref<8xf32>, vector<4xf32>
-      %zero = arith.constant 0.0 : f32
-      %c2 = arith.constant 2 : index
-      %t = vector.transfer_read %B[%c2, %c2], %zero {permutation_map = affine_map<(d0, d1) -> (d0)>}
-        : memref<8x8xf32>, vector<4xf32>
-      %r = vector.reduction <add>, %t : vector<4xf32> into f32
-      return %r : f32
-    }"""
-    a, b = np.arange(8, dtype=np.float32), np.arange(64, dtype=np.float32).reshape(8, 8)
-    assert run_mlir(text, "f", [a, b]) == b[2:6, 2].sum()
-    np.testing.assert_array_equal(a, [4, 5, 6, 7, 4, 5, 6, 7])
 
 
 def test_argument_attributes_and_maps_do_not_hide_the_signature():

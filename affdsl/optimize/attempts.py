@@ -96,19 +96,32 @@ def distribute(s: Schedule, loops: Sequence[str]) -> None:
     where_legal(s.distribute, reversed(loops))
 
 
-def side_by_side(s: Schedule, nest: Nest, count: int) -> tuple[Schedule, int]:
-    """The schedule with so many iterations of the last loop but one at once, each as little behind as is legal.
+def after_skew(
+    s: Schedule, outer: str, inner: Sequence[str], skews: Iterable[int], step: Callable[[Schedule], object], what: str
+) -> tuple[Schedule, int]:
+    """The schedule after a step that may need a skew of some loops by one around them: the first of these that does.
 
-    It says how many iterations of the innermost loop that is. Raises UnfitError.
+    It says by how many iterations that is. Raises UnfitError, in which `what` is the step in words.
     """
-    if len(nest.band) > 1:
-        outer, inner = map(nest.name, nest.band[-2:])
-        for skew in SKEWS:
-            made = copy(s)
-            with suppress(IllegalTransform, ScheduleError):
-                if skew:
-                    made.skew(outer, inner, skew)
-                made.unroll_jam(outer, count)
-                where_legal(made.scalar_replace, [inner])
-                return made, skew
-    raise UnfitError
+    for skew in skews:
+        made = copy(s)
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
+            for name in inner if skew else ():
+                made.skew(outer, name, skew)
+            step(made)
+            return made, skew
+    raise UnfitError(f"no skew makes it legal to {what}")
+
+
+def side_by_side(s: Schedule, loops: Sequence[str], count: int) -> tuple[Schedule, int]:
+    """The schedule with so many iterations of the first of some loops at once, each as little behind as is legal.
+
+    It says how many iterations of the second one that is. Raises UnfitError.
+    """
+    outer, inner, *_ = loops
+
+    def jam(made: Schedule) -> None:
+        made.unroll_jam(outer, count)
+        where_legal(made.scalar_replace, [loops[-1]])
+
+    return after_skew(s, outer, [inner], SKEWS, jam, f"run several iterations of {outer} at once")

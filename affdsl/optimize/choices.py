@@ -7,7 +7,19 @@ from dataclasses import fields, replace
 
 from affdsl.frozen import FrozenValue
 
-RECIPES = ("chains", "joined", "through", "sweeps", "rows", "straight", "products", "panels", "outer", "vectors")
+RECIPES = (
+    "chains",
+    "joined",
+    "through",
+    "sweeps",
+    "rows",
+    "diagonals",
+    "straight",
+    "products",
+    "panels",
+    "outer",
+    "vectors",
+)
 """The recipes that can be left out, in the order in which they are tried: three for all nests, then those of `roots`.
 """
 

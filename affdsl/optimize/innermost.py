@@ -6,17 +6,21 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from copy import copy
 
-from affdsl.ir.dialects import arith, scf
+from affdsl.ir.core import Lanewise
+from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import ComplexType, FloatType
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.machine import usual
 from affdsl.optimize.model.units import units_of
-from affdsl.optimize.nests import Nest, loop_called, nest_called
+from affdsl.optimize.nests import Nest, loop_called, nest_called, unfit_where_refused
 from affdsl.optimize.notes import Notes
 from affdsl.optimize.options import Options
-from affdsl.optimize.registers import unrolling
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import superword
+from affdsl.passes.analysis.lookups import lookups
+from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.transforms.if_convert import NEUTRAL
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -24,6 +28,10 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 """A recipe for a nest: the schedule after it, and what it did. Raises UnfitError where it does not fit."""
 ONE_BY_ONE = "one iteration after the other"
+ITERATIONS = 4
+"""How many iterations of a quick loop are straight code."""
+MOST_OPERATIONS = 32
+"""How many operations and accesses such an iteration has at most: beside more, to count iterations takes no time."""
 MOST_CHOSEN = 8
 """Conditions that hold more operations in the mean stay: to compute all of these takes as long as a branch."""
 
@@ -45,9 +53,6 @@ def first_that_fits(
             if not is_long(made, s):
                 return made, [nest.note(said)], True
             why.append(f"its code would be longer by more than {MOST_MORE} operations")
-    with suppress(UnfitError):
-        s, several = unrolling.take_rows(s, nest, options)
-        return s, [nest.note(f"{ONE_BY_ONE}, {several}", why)], True
     said, fits = "", False
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
@@ -58,7 +63,7 @@ def first_that_fits(
                 s, wide = superword.side_by_side(kept, name, options)
                 return s, [nest.note(f"{ONE_BY_ONE}, {wide}", why)], True
     with suppress(UnfitError):
-        s, several = unrolling.take(s, nest)
+        s, several = _in_a_row(s, nest)
         said, fits = f"{ONE_BY_ONE}, {several}", True
     if _adds_under_conditions(s, name, options):
         without = copy(s)
@@ -81,3 +86,30 @@ def _adds_under_conditions(s: Schedule, name: str, options: Options) -> bool:
     adds = any(isinstance(op, arith.Binary) and op.kind in NEUTRAL and op.left in loop.carried for op in inside)
     is_long = any(units_of(op, usual(options.target)).busy for op in inside)
     return adds and not is_long and len(inside) <= MOST_CHOSEN * len(branches)
+
+
+def _in_a_row(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
+    """The schedule with several iterations of a loop in a row where each may wait for the one before it.
+
+        for i: counts[x[i]] += 1   ->   for i by 4: { counts[x[i]] += 1; counts[x[i + 1]] += 1; ... }
+
+    Additions of integers take so little time that counting iterations counts; others would wait for each other all the
+    same. An iteration that only looks small elements up takes little time, too. Raises UnfitError.
+    """
+    loop, name = nest.innermost, nest.name(nest.innermost)
+    few = sum(isinstance(op, Lanewise | affine.Load | affine.Store) for op in walk(loop)) <= MOST_OPERATIONS
+    if nest.ends_early or not few or not (lookups(loop) or _is_quick(nest)):
+        raise UnfitError
+    made = copy(s)
+    where_legal(made.scalar_replace, [name])
+    with unfit_where_refused():
+        return made.unroll(name, ITERATIONS), f"{ITERATIONS} of them as straight code"
+
+
+def _is_quick(nest: Nest) -> bool:
+    """Whether the iterations of a loop wait for those before them, and no floats are in it."""
+    found = of_loop(nest.dependences, nest.innermost.iv)
+    if found is None or found.verdict == "parallel":
+        return False  # the compiler of C may make vectors of it
+    ops = [op for op in walk(nest.innermost) if op is not nest.innermost]
+    return not any(isinstance(v.type, FloatType | ComplexType) for op in ops for v in (*op.defines(), *op.reads()))

@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import prod
 
 from affdsl.explained import Note, SourceLoop
 from affdsl.frozen import Frozen
@@ -14,9 +13,10 @@ from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, memref, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
+from affdsl.optimize.model import sizes
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access, Accesses, accesses_of
@@ -306,6 +306,14 @@ def require_loop(s: Schedule, name: str) -> affine.For:
     return found
 
 
+def span(loop: affine.For) -> Affine | None:
+    """How far a loop goes, from where it begins to where it ends; None where either is the least or largest of several.
+
+    That is how often it runs, if it has steps of 1 and is not empty.
+    """
+    return loop.upper[0] - loop.lower[0] if len(loop.lower) == len(loop.upper) == 1 else None
+
+
 def perfect_band(loop: affine.For) -> list[affine.For]:
     """A loop with those inside of it that are all that the one around holds."""
     match loop.body:
@@ -420,7 +428,7 @@ def is_lane_by_lane(s: Schedule, name: str, *, gathers: bool = False) -> bool:
             continue
         if gathers and isinstance(op, vector.Extract) and _is_index(op):
             continue
-        lanes = max((_lanes(v) for v in (*op.defines(), *op.reads())), default=1)
+        lanes = max((sizes.lanes_of(v.type) for v in (*op.defines(), *op.reads())), default=1)
         if any(v in shuffled for v in op.defines()):
             cost += 1
         elif isinstance(op, vector.FromElements):
@@ -440,10 +448,6 @@ WHOLE_NUMBERS = 4
 LEAST_GAIN = 1.75
 """How many times faster a loop on vectors should be by the number of its operations."""
 _WHOLE = (affine.VectorLoad, affine.VectorStore, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore)
-
-
-def _lanes(value: Value) -> int:
-    return prod(value.type.shape) if isinstance(value.type, VectorType) else 1
 
 
 def _is_index(op: Op) -> bool:

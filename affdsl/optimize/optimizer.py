@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from affdsl.errors import InternalError
 from affdsl.explained import Note
-from affdsl.frozen import Frozen
 from affdsl.garbage import uncollected
 from affdsl.ir.dialects import affine
 from affdsl.ir.location import Location
@@ -24,7 +23,7 @@ from affdsl.optimize.decision import Decided
 from affdsl.optimize.hints import with_hints
 from affdsl.optimize.machine import usual
 from affdsl.optimize.memory import prefetching
-from affdsl.optimize.nests import names_in, nests_in, roots_of
+from affdsl.optimize.nests import names_in, nests_in, roots_of, span
 from affdsl.optimize.notes import Notes, Source, for_smaller, of, only_for, told
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
@@ -108,15 +107,15 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     known = {name for row in s.loops() for name in row.names}
     s = _prepared(s, options)
     s, notes, joined = _as_one(s, options)
-    s, said, left = _each_loop(s, joined, options)
+    s, said, straight, combining = _each_loop(s, joined, options)
     notes += said
     kept = versions.as_written(s, known)
     if options.threads > 1 and not joined.is_shared:
-        notes += _in_parallel(s, kept | left.combining)
+        notes += _in_parallel(s, kept | combining)
     for row in _outermost(s):
         if row.names[0] not in kept:
             s = rounding.as_allowed(s, row.names[0], options)
-    return s, with_hints(told(notes, source), written, s, kept | left.straight, source, options)
+    return s, with_hints(told(notes, source), written, s, kept | straight, source, options)
 
 
 def _outermost(s: Schedule) -> list[LoopRow]:
@@ -146,23 +145,12 @@ def _as_one(s: Schedule, options: Options) -> tuple[Schedule, Notes, recipes.Fus
     return s, notes, joined
 
 
-class _Left(Frozen):
-    """Loops that are left as they are by some of what comes later.
+def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Schedule, Notes, set[str], set[str]]:
+    """The schedule after the recipes for each outermost loop that is not finished, and what is said of these.
 
-    Attributes
-    ----------
-    straight
-        Those of which compilers make straight code.
-    combining
-        Those that put together what threads have summed up.
+    Behind that, two kinds of loops that are left as they are by some of what comes later: those of which compilers make
+    straight code, and those that put together what threads have summed up.
     """
-
-    straight: frozenset[str]
-    combining: frozenset[str]
-
-
-def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Schedule, Notes, _Left]:
-    """The schedule after the recipes for each outermost loop that is not finished."""
     notes, straight, combining = list[Note](), set[str](), set[str]()
     for row in _outermost(s):
         root = row.names[0]
@@ -184,7 +172,7 @@ def _each_loop(s: Schedule, joined: recipes.Fused, options: Options) -> tuple[Sc
         is_small = root == joined.small
         s, said = _one(s, root, _for_small(options) if is_small else options)
         notes += for_smaller(said) if is_small else said
-    return s, notes, _Left(frozenset(straight), frozenset(combining))
+    return s, notes, straight, combining
 
 
 def _on_threads(shared: long_sums.Shared, options: Options) -> tuple[Schedule, Notes]:
@@ -204,9 +192,9 @@ def _run_once(s: Schedule) -> Iterator[str]:
     """The loops inside of others that have one iteration, whatever the sizes, and access elements of arrays."""
     named = {row.iv: row.names[0] for row in s.loops() if row.depth > 0}
     for op in walk(s.function):
-        if isinstance(op, affine.For) and op.iv in named and len(op.lower) == len(op.upper) == 1:
-            span = op.upper[0] - op.lower[0]
-            runs_once = span.is_constant and 0 < span.constant <= op.step
+        if isinstance(op, affine.For) and op.iv in named:
+            trip = span(op)
+            runs_once = trip is not None and trip.is_constant and 0 < trip.constant <= op.step
             if runs_once and any(isinstance(each, affine.Access) for each in walk(op)):
                 yield named[op.iv]
 

@@ -21,26 +21,28 @@ from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
 from affdsl.optimize import versions
 from affdsl.optimize.attempts import where_legal
-from affdsl.optimize.fuse import matrix_passes, row_strips, stencil_chains
+from affdsl.optimize.fuse import chains, matrix_passes, row_strips
 from affdsl.optimize.innermost import OfNest, first_that_fits
-from affdsl.optimize.nests import names_in, nests, nests_in, now_called, roots_of, unfit_where_refused
+from affdsl.optimize.nests import names_in, nests, nests_in, now_called, roots_of, span, unfit_where_refused
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
     blocked_sums,
+    data_inside,
+    diagonals,
     fronts,
     index_sets,
     panels,
     pivots,
+    short_loops,
     sums_in_memory,
     time_tiles,
     transposes,
-    whole_rows,
 )
-from affdsl.optimize.registers import full_unrolling, products_in_loops
+from affdsl.optimize.registers import products_in_loops
 from affdsl.optimize.small_sizes import OfLoop, unless_small
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
-from affdsl.optimize.vector import alternating_sums, inner_loops, looking, outer_loops, recurrences, sums
+from affdsl.optimize.vector import inner_loops, looking, outer_loops, recurrences, sums
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -74,7 +76,7 @@ OfKernel = Callable[[Schedule, Options], Fused]
 
 
 def _chain(s: Schedule, options: Options) -> Fused:
-    made, said = stencil_chains.take(s, options)
+    made, said = chains.take(s, options)
     done = (root for root in roots_of(made) if any(nest.has_vectors for nest in nests_in(made, root)))
     return Fused(made, [of(made, roots_of(made), f"a chain of nests: {said}")], frozenset(done))
 
@@ -130,7 +132,7 @@ def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedu
 
 def _with_whole_rows(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with short rows gone over as a whole, on vectors."""
-    made, whole, said = whole_rows.take(s, root)
+    made, whole, said = short_loops.as_one_loop(s, root)
     names = names_in(s, root)
     made, notes = _with_vectors(made, whole, options)
     if not any(note.done for note in notes):
@@ -140,7 +142,7 @@ def _with_whole_rows(s: Schedule, root: str, options: Options) -> tuple[Schedule
 
 def _with_straight_code(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with short loops as straight code, and what is around them on vectors."""
-    straight, names = full_unrolling.take(s, root)
+    straight, names = short_loops.as_straight_code(s, root)
     try:
         made, notes = outer_loops.take_all(straight, root, options)
     except UnfitError:
@@ -158,6 +160,8 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     before, s = s, copy(s)
     with suppress(UnfitError):
         s = sums_in_memory.take(s, root, options)
+    with suppress(UnfitError):
+        s, notes = data_inside.take(s, root, options)
     with suppress(UnfitError):
         s, at_pivot = pivots.take(s, root, options)
         notes.append(at_pivot)
@@ -193,9 +197,8 @@ def _rectangular(s: Schedule, roots: Sequence[str]) -> Schedule:
     made = copy(s)
     for nest in nests_in(s, *roots):
         loop, around = nest.innermost, {each.iv for each in nest.loops[:-1]}
-        if len(loop.lower) != 1 or len(loop.upper) != 1 or around.isdisjoint(loop.lower[0].values()):
-            continue
-        if around.isdisjoint((loop.upper[0] - loop.lower[0]).values()):
+        trip = span(loop)
+        if trip is not None and around.isdisjoint(trip.values()) and not around.isdisjoint(loop.lower[0].values()):
             with suppress(IllegalTransform, ScheduleError):
                 made.normalize(nest.name(loop))
     return made
@@ -215,6 +218,7 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "products": products_in_loops.take,
     "sweeps": _with_sweeps,
     "rows": unless_small(_with_whole_rows),
+    "diagonals": diagonals.take,
     "straight": unless_small(_with_straight_code, in_lanes=True),
     "panels": panels.take,
     "outer": unless_small(outer_loops.take_all, in_lanes=True),
@@ -227,6 +231,7 @@ IN_WORDS: Mapping[str, str] = {
     "rows": "short rows as a whole",
     "straight": "short loops as straight code",
     "products": "products of matrices",
+    "diagonals": "sums along diagonals",
     "panels": "blocks of a loop, strip by strip",
     "outer": "a loop around others on vectors",
     "vectors": "inner loops on vectors",
@@ -239,7 +244,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "sums in blocks, of far terms": blocked_sums.take_early,
     "elements that are kept": looking.take_kept,
     "what one strip has": looking.take_place,
-    "a row and sums, in turns or apart": alternating_sums.take_or_apart,
+    "a row beside sums, apart": fronts.take_sums_apart,
     "what is transposed, in blocks": transposes.take,
     "an inner loop on vectors": inner_loops.take,
     "recurrences in lanes": recurrences.take,

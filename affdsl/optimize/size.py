@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, vector
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, MemRefType, Type, VectorType
+from affdsl.ir.types import FloatType, MemRefType, Type
+from affdsl.optimize.model.sizes import element_of, lanes_of
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 
@@ -57,7 +56,7 @@ def _conversions(op: Op) -> int:
     if not isinstance(op, Lanewise) or isinstance(op, _EXACT):
         return 0
     in_turn = isinstance(op, math.Unary | math.Binary | math.Fma)  # a function is called for each lane
-    return sum(_conversion(v.type) * (_lanes(v.type) if in_turn else 1) for v in op.defines())
+    return sum(_conversion(v.type) * (lanes_of(v.type) if in_turn else 1) for v in op.defines())
 
 
 _ACCESSES = (affine.Access, memref.Load, memref.Store, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore)
@@ -65,9 +64,5 @@ _EXACT = (arith.Constant, arith.Select, arith.Negate)
 
 
 def _conversion(type: Type) -> int:
-    element = type.element if isinstance(type, VectorType | MemRefType) else type
+    element = element_of(type)
     return CONVERSION.get(element.name, 0) if isinstance(element, FloatType) else 0
-
-
-def _lanes(type: Type) -> int:
-    return prod(type.shape) if isinstance(type, VectorType) else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
+from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Condition
@@ -18,6 +19,10 @@ from affdsl.schedule.schedule import Schedule
 
 OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
 """A recipe for an outermost loop of a name: the schedule after it, and what it did; no notes if it does not fit."""
+MEANWHILE = 320
+"""How many operations a processor has begun before one that waits: rows that are no longer overlap by themselves."""
+COUNTING = 2
+"""How many of them count an iteration."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
@@ -57,17 +62,42 @@ def _large(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condi
     if sizes_of(s, along):
         return on_average(s, along, max(lanes) // 2 if options.target.has_masks else max(lanes))
     found, summed = on_average(s, loops, LEAST_VECTORS * max(lanes)), _summed(s, root, options)
-    inner, several = [nest.name(nest.innermost) for nest in summed], any(_sums(nest) > 1 for nest in summed)
+    inner, least = (
+        [nest.name(nest.innermost) for nest in summed],
+        max([_least(n, max(lanes)) for n in summed], default=0),
+    )
     if found is None or {*map(str, sizes_of(s, inner))} in ({*map(str, sizes_of(s, loops))}, set()):
         return found
-    rows = on_average(s, inner, max(lanes) * (LEAST_VECTORS if several else 1))
+    rows = on_average(s, inner, least)
     return found if rows is None else Condition((*found.constraints, *rows.constraints))
 
 
 def _summed(s: Schedule, root: str, options: Options) -> list[Nest]:
     """The nests whose sums may be made in lanes, which are put together behind each of their rows."""
-    found = [nest for nest in nests_in(s, root) if sums.is_sum(nest, nest.innermost)]
+    found = [nest for nest in nests_in(s, root) if sums.is_sum(nest, nest.innermost) or sums.is_mixed(nest)]
     return [nest for nest in found if options.reassociate or sums.needs_no_order(s, nest)]
+
+
+def long_enough(nest: Nest) -> int:
+    """How many iterations a row has at least for which it pays that none waits for the one before it."""
+    ops = (
+        op for op in walk(nest.innermost) if isinstance(op, Lanewise) or (isinstance(op, affine.Access) and op.index)
+    )
+    return MEANWHILE // (COUNTING + sum(1 for _ in ops))
+
+
+def _least(nest: Nest, lanes: int) -> int:
+    """How long rows are at least for which sums pay that are made in so many lanes.
+
+    Where the next row takes what this one has made, as `x[i] = s` of sums of `x[i - k]`, it waits until lanes are
+    put together, and for a vector of which an element has just been stored.
+    """
+    around = nest.loops[-2].body if len(nest.loops) > 1 else ()
+    made = {op.memref for op in around if isinstance(op, affine.Store)}
+    moving = [a for a in nest.accesses if a.kind == "read" and not nest.is_still(a, nest.innermost)]
+    if any(a.op.memref in made for a in moving if isinstance(a.op, affine.Load)):
+        return long_enough(nest)
+    return lanes * (LEAST_VECTORS if _sums(nest) > 1 else 1)
 
 
 def _sums(nest: Nest) -> int:

@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
-from affdsl.optimize.nests import loop_called, names_in, nests_in, unfit_where_refused
+from affdsl.optimize.nests import loop_called, names_in, nests_in, span, unfit_where_refused
 from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.storage import Buffer
@@ -51,10 +51,11 @@ def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
     None if its bounds are other than sums of them and numbers, or if nothing is asked.
     """
     loop = loop_called(s, root)
-    if loop is None or len(loop.lower) != 1 or len(loop.upper) != 1 or loop.step != 1:
+    found = None if loop is None or loop.step != 1 else span(loop)
+    if found is None:
         return None
     known = {v: v.hint for v in s.function.args} | {row.iv: row.names[0] for row in s.loops()}
-    trips = in_names(loop.upper[0] - loop.lower[0], known)
+    trips = in_names(found, known)
     return None if trips is None or trips.expr.is_constant else at_least(trips, count + 1)
 
 

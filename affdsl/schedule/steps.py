@@ -49,11 +49,8 @@ class After(FrozenValue):
 _PLAIN, _BOUNDS, _COPIES = After(), After(settles=True), After(settles=True, copies=True)
 _REORDERS = After(settles=True, opens=True)
 AFTER: Mapping[str, After] = {
-    **dict.fromkeys(
-        ("reverse", "distribute", "coalesce", "normalize", "reroll", "make_perfect", "sink"), After(opens=True)
-    ),
-    "map_gpu": After(settles=True, opens=True),
-    **dict.fromkeys(("tile", "permute", "interchange", "skew"), _REORDERS),
+    **dict.fromkeys(("reverse", "distribute", "coalesce", "reroll", "make_perfect", "sink"), After(opens=True)),
+    **dict.fromkeys(("tile", "permute", "interchange", "skew", "normalize", "map_gpu"), _REORDERS),
     **dict.fromkeys(("strip_mine", "fuse", "index_set_split", "locate", "peel", "vectorize", "data_copy"), _BOUNDS),
     **dict.fromkeys(("compute_at", "precompute", "fold", "inline"), _BOUNDS),
     **dict.fromkeys(("unroll", "unroll_full"), _COPIES),

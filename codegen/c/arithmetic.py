@@ -8,6 +8,7 @@ from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code, call, negate
 from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
+from affdsl.codegen.c.lone_lanes import is_by_chance
 from affdsl.codegen.c.narrow_floats import computed_lanes
 from affdsl.codegen.c.products import rounded_apart
 from affdsl.codegen.c.restarts import is_masked
@@ -82,6 +83,9 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
                 helper = unit.helper(f"masked_{lane_type(op.result)}")
                 return call(helper, value(op.condition), value(op.if_true), value(op.if_false))
             return tables.masked(lane_type(op.result), value(op.condition), value(op.if_true))
+        case arith.Select() if is_by_chance(op):
+            helper = unit.helper(f"chosen_{lane_type(op.result)}")
+            return call(helper, value(op.condition), value(op.if_true), value(op.if_false))
         case arith.Select():
             of = op.result.type if isinstance(op.result.type, ComplexType) else lane_type(op.result)
             return tables.select(of, value(op.condition), value(op.if_true), value(op.if_false))

@@ -28,6 +28,17 @@ for (T n = b; n != 0; n = (T)(n / 2)) {
     square *= square;
 }
 return W[result];"""
+# clang hears of __builtin_unpredictable in a statement alone, and makes one vector of several choices, whose lanes it
+# then tests one by one: a number in a register is none.
+_CHOSEN = """\
+T found = b;
+#if defined(__clang__)
+if (__builtin_unpredictable(first)) found = a;
+__asm__("" : "+r"(found));
+#else
+if (first) found = a;
+#endif
+return found;"""
 _INTEGER = {
     "add": ("T a, T b", "return W[(U)a + (U)b];"),
     "sub": ("T a, T b", "return W[(U)a - (U)b];"),
@@ -67,6 +78,7 @@ _INTEGER = {
     "ctz": ("T a", "int n = 0;\nwhile (n < N && (Z(a) >> n & 1u) == 0) ++n;\nreturn W[(U)n];"),
     "power": ("T a, T b", _POWER),
     "extend": ("T a", "return W[(U)a];"),
+    "chosen": ("int first, T a, T b", _CHOSEN),
 }
 _INTEGER_PREDICATES = {"eq": "a == b", "ne": "a != b", "slt": "a < b", "sle": "a <= b", "sgt": "a > b", "sge": "a >= b"}
 _INTEGER_PREDICATES |= {p.replace("s", "u"): f"Z(a) {op} Z(b)" for p, op in

@@ -5,9 +5,10 @@ See `extremes_handed_on`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from affdsl.ir.attributes import UnitAttr
 from affdsl.ir.core import Block, Op, Pure
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func
@@ -18,8 +19,11 @@ from affdsl.ir.types import IntegerType, VectorType
 ELEMENT = IntegerType(32)
 LANE = VectorType((4,), ELEMENT)
 """As short as the vectors of all processors are."""
+BY_CHANCE = "affdsl.by_chance"
+"""What marks a choice between numbers that nobody can foresee: the quirk `choices_by_chance`."""
 _EXTREMES = frozenset(("maxsi", "minsi", "maxui", "minui"))
 _SUMS = frozenset(("addi", "subi"))
+If = affine.If | scf.If
 _LOOPS = (affine.For, affine.Parallel, scf.For, scf.Parallel, scf.While)
 
 
@@ -68,13 +72,26 @@ def lone_lanes(function: Func) -> Func:
     def rule(op: Op) -> tuple[Op, ...] | None:
         if not isinstance(op, affine.For) or any(isinstance(each, _LOOPS) for each in walk(op) if each is not op):
             return None
-        ops = [each for each in walk(op) if each is not op]
+        ops = [*_inside(op)]
         if not any(map(_is_extreme, ops)):
             return None
         found = _Recurrence(op, ops, used, definitions(op))
         return tuple(found.in_lanes()) if found.is_one() else None
 
     return rewrite(function, rule)
+
+
+def is_by_chance(op: arith.Select) -> bool:
+    """Whether nobody can foresee a choice."""
+    return any(name == BY_CHANCE for name, _ in op.attributes)
+
+
+def _inside(op: Op) -> Iterator[Op]:
+    """What stands inside of an operation, each after what it holds."""
+    for block in op.blocks():
+        for each in block:
+            yield from _inside(each)
+            yield each
 
 
 def _is_extreme(op: Op) -> bool:
@@ -98,6 +115,11 @@ class _Recurrence:
     carried: list[bool] = field(default_factory=list)
     """Which of what the loop carries is one."""
 
+    def __post_init__(self) -> None:
+        branches = [op for op in self.ops if isinstance(op, If) and op.results]
+        self.results = {block[-1]: op.results for op in branches for block in op.blocks()}
+        """What becomes of the numbers that the branches of conditions end with."""
+
     def is_one(self) -> bool:
         """Whether an extreme is handed on, and nothing else is done with what becomes a vector."""
         loop = self.loop
@@ -105,28 +127,53 @@ class _Recurrence:
         late = {
             v for v, is_taken in zip(loop.carried, self.carried, strict=True) if is_taken and not self._is_chosen(v)
         }
-        self.depth.update(dict.fromkeys(late, 1))
-        chosen = set[Value]()  # those that an extreme on the way from one iteration to the next made
-        for op in self.ops:
-            if isinstance(op, arith.Binary) and op.result.type == ELEMENT and op.kind in _EXTREMES | _SUMS:
-                depth = max(self.depth.get(v, 0) for v in op.reads())
-                if depth or op.kind in _EXTREMES or not self.taken.isdisjoint(op.reads()):
-                    self.taken.add(op.result)
-                if depth:
-                    self.depth[op.result] = depth + 1
-                    if op.kind in _EXTREMES or not chosen.isdisjoint(op.reads()):
-                        chosen.add(op.result)
+        while True:
+            chosen = self._follow(late)
+            waiting = {c for v, c in zip(self._yielded(), loop.carried, strict=True) if c in late and v in self.depth}
+            if waiting == late:
+                break
+            late = waiting  # what is only kept for the next iteration waits for nothing
         handed_on = {v for v, c in zip(self._yielded(), loop.carried, strict=True) if c in late}
         return not chosen.isdisjoint(handed_on) and all(map(self._stays, self.taken))
 
+    def _follow(self, late: set[Value]) -> set[Value]:
+        """Note what waits for late numbers, and what becomes a vector; gives what comes of an extreme that waits."""
+        self.taken.clear()
+        lanes = {v for v, is_taken in zip(self.loop.carried, self.carried, strict=True) if is_taken}
+        self.depth = dict.fromkeys(late, 1)
+        chosen = set[Value]()
+        for op in self.ops:
+            ways: Iterable[tuple[Value, Sequence[Value]]] = ()
+            if isinstance(op, If) and op.results:
+                ways = zip(op.results, zip(op.then[-1].reads(), op.orelse[-1].reads(), strict=True), strict=True)
+            elif isinstance(op, arith.Binary) and op.kind in _EXTREMES | _SUMS:
+                ways = [(op.result, (op.left, op.right))]
+            for result, values in ways:
+                depth = max(self.depth.get(v, 0) for v in values)
+                if result.type != ELEMENT:
+                    continue
+                if depth or _is_extreme(op) or not lanes.isdisjoint(values):
+                    self.taken.add(result)
+                    lanes.add(result)
+                if depth:
+                    self.depth[result] = depth + 1
+                    if _is_extreme(op) or not chosen.isdisjoint(values):
+                        chosen.add(result)
+        return chosen
+
     def _stays(self, value: Value) -> bool:
-        """Whether a number is used for what vectors do, and for stores."""
+        """Whether a number is used for what vectors do, and for stores, and what conditions make of it is, too."""
         return all(
             op is self.loop.body[-1]
             or isinstance(op, affine.Store)
             or (isinstance(op, arith.Binary) and op.kind in _EXTREMES | _SUMS)
+            or (op in self.results and all(map(self._stays, self._becomes(op, value))))
             for op in self.used[value]
         )
+
+    def _becomes(self, end: Op, value: Value) -> Iterator[Value]:
+        """The results of a condition that are a number where a branch ends."""
+        return (result for result, v in zip(self.results[end], end.reads(), strict=True) if v is value)
 
     def _yielded(self) -> tuple[Value, ...]:
         """What the next iteration gets."""
@@ -175,6 +222,16 @@ class _Recurrence:
                     self._compute(op, found)
             elif isinstance(op, affine.Store):
                 found.append(with_fields(op, value=self._known(op.value, found)))
+            elif isinstance(op, arith.Select) and op.result.type == ELEMENT and not self._is_counted(op):
+                found.append(with_fields(op, attributes=(*op.attributes, (BY_CHANCE, UnitAttr()))))
+            elif op in self.results:
+                given = zip(op.reads(), self.results[op], strict=True)
+                values = tuple(self._lane(v, found) if r in self.taken else self._known(v, found) for v, r in given)
+                found.append(with_fields(op, values=values))
+            elif isinstance(op, If):
+                inside = map_blocks(op, self._block)
+                self.lanes |= {v: Value(LANE, v.hint) for v in op.results if v in self.taken}
+                found.append(with_fields(inside, results=tuple(self.lanes.get(v, v) for v in op.results)))
             elif op is self.loop.body[-1] and self.carried:
                 yielded = zip(self._yielded(), self.carried, strict=True)
                 values = tuple(self._lane(v, found) if is_taken else self._known(v, found) for v, is_taken in yielded)
@@ -182,6 +239,12 @@ class _Recurrence:
             else:
                 found.append(map_blocks(op, self._block))
         return tuple(found)
+
+    def _is_counted(self, choice: arith.Select) -> bool:
+        """Whether a choice is that between a number and the next one, which the condition is added to."""
+        ways = [self.made.get(v) for v in (choice.if_true, choice.if_false)]
+        numbers = [op.value for op in ways if isinstance(op, arith.Constant) and isinstance(op.value, int)]
+        return len(numbers) == 2 and abs(numbers[0] - numbers[1]) == 1
 
     def _compute(self, op: arith.Binary, found: list[Op]) -> None:
         """An operation on vectors; of several extremes of one kind the last operand is what is there last."""

@@ -211,6 +211,11 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "the first lane of a vector",
         "codegen/c/lone_lanes.py", 142, gcc=(12, 12), clang=(22, 22),
     ),
+    "choices_by_chance": Quirk(
+        "slow", "a choice beside such lanes is a branch; of several clang makes a vector, whose lanes it tests in turn",
+        "for clang, which branches in long loops, too: an unpredictable condition, and what is chosen in a register",
+        "codegen/c/lone_lanes.py", 148, gcc=(12, 12), clang=(22, 22),
+    ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(
         "long", "all ways through the branches of a conversion that is copied into each lane are followed",

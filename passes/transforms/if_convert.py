@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, scf
@@ -86,29 +86,30 @@ def if_convert(function: func.Func, iv: Value, *, module: func.Module | None = N
         function, loop = carried, loop_of(carried, iv, what)
     conditions = [op for op in walk(loop) if isinstance(op, affine.If | scf.If)]
     loaded = loaded_before_conditions(loop, Dependences(function, module).accesses, module)
-    made = with_fields(loaded, body=(*_block(loaded.body),))
+    numbers = {op.result: op.value for op in walk(function) if isinstance(op, arith.Constant)}
+    made = with_fields(loaded, body=(*_block(loaded.body, numbers),))
     if sum(isinstance(op, affine.If | scf.If) for op in walk(made)) == len(conditions):
         raise refusal(loop, what, REASON)
     return replaced(function, loop, made)
 
 
-def _block(block: Block) -> Iterator[Op]:
+def _block(block: Block, numbers: Mapping[Value, object]) -> Iterator[Op]:
     """A block with choices in place of conditions."""
     for op in block:
         if isinstance(op, scf.If):
-            inside = with_fields(op, then=(*_block(op.then),), orelse=(*_block(op.orelse),))
-            yield from _chosen(inside) if _is_free(inside) else (inside,)
+            inside = with_fields(op, then=(*_block(op.then, numbers),), orelse=(*_block(op.orelse, numbers),))
+            yield from _chosen(inside) if _is_free(inside, numbers) else (inside,)
         else:
-            yield map_blocks(op, lambda inner: (*_block(inner),)) if any(op.blocks()) else op
+            yield map_blocks(op, lambda inner: (*_block(inner, numbers),)) if any(op.blocks()) else op
 
 
-def _is_free(condition: scf.If) -> bool:
+def _is_free(condition: scf.If, numbers: Mapping[Value, object]) -> bool:
     """Whether both sides of a condition may be computed in any case, and something comes of them."""
     inside = [op for block in condition.blocks() for op in block]
     if not condition.results or any(isinstance(v.type, MemRefType) for v in condition.results):
         return False
     return all(
-        op.is_terminator or (not any(op.blocks()) and bool(op.defines()) and never_fails(op, {})) for op in inside
+        op.is_terminator or (not any(op.blocks()) and bool(op.defines()) and never_fails(op, numbers)) for op in inside
     )
 
 

@@ -42,6 +42,7 @@ def settled(function: Func, before: Func) -> Settled:
         for i = k to k + 1: S(i)       ->   S(k)
         for i = k to k: S(i)           ->
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
+        for i = d floordiv 2 to n      ->   for i = k to n            where d = 2 * k
         A[(i + k) mod 4]               ->   A[k mod 4]                where 4 divides i, as the steps of its loop say
         A[max(i - 1, 0)]               ->   A[i - 1]                  where i >= 1, as the loop says
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
@@ -108,7 +109,8 @@ def settled(function: Func, before: Func) -> Settled:
             return _decided(op, context, values) if op in inside else None
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
             return None
-        lower, upper = simplify_bounds(op.lower, "max", context), simplify_bounds(op.upper, "min", context)
+        lower = simplify_bounds([_of_counters(e, context) for e in op.lower], "max", context)
+        upper = simplify_bounds([_of_counters(e, context) for e in op.upper], "min", context)
         runs_again = not _excluded(lower, upper, op.step + 1, context)  # most do, and that says that they run at all
         if not runs_again and _excluded(lower, upper, 1, context):
             gone[op.iv] = "never runs"
@@ -255,6 +257,12 @@ def _with_quotients(op: affine.Access | affine.Apply, context: Context) -> Op | 
         return None if expr == op.expr else with_fields(op, expr=expr, written=None)
     index = tuple(simplify(_grouped(e, context), context) for e in op.index)
     return None if index == op.index else with_fields(op, index=index, written=None)
+
+
+def _of_counters(expr: Affine, context: Context) -> Affine:
+    """An expression with quotients over what values are made of: (d + n) // 2 is k + n // 2 where d is 2 * k."""
+    quotients = (part for part in parts_of(expr) if isinstance(part, FloorDiv))
+    return expr.substitute({v: context.meant(v) for part in quotients for v in part.reads})
 
 
 def _grouped(expr: Affine, context: Context) -> Affine:

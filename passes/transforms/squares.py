@@ -1,9 +1,10 @@
-"""Lanes that are columns of a square are loaded as its rows, and turned in registers."""
+"""Lanes that are columns of a square are loaded, or stored, as its rows, and turned in registers."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import combinations
 
 from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op, roles
@@ -19,12 +20,13 @@ from affdsl.passes.lowering.shuffles import turned
 
 MOST = 16
 """How many rows are turned at most: all of them are in registers at once."""
+Cell = affine.Load | affine.Store
 DMAS = (affine.DmaStart, affine.DmaWait, memref.DmaStart, memref.DmaWait)
 """What begins and ends to write, in the background."""
 
 
 def squares_turned(function: Func, before: Func, module: Module | None = None) -> Func:
-    """The function where the copies of a body that a step has made load the columns of squares as rows.
+    """The function where the copies of a body that a step has made load and store the columns of squares as rows.
 
         p = (A[i, j], A[i + 1, j]); B[j, i :+ 2] = p; q = (A[i, j + 1], A[i + 1, j + 1]); B[j + 1, i :+ 2] = q
             ->   r = A[i, j :+ 2]; s = A[i + 1, j :+ 2]
@@ -32,8 +34,9 @@ def squares_turned(function: Func, before: Func, module: Module | None = None) -
 
     The lanes of a vector are loaded one by one where they lie in a column. As many such vectors of neighbouring columns
     as each has lanes are a square, which takes a load for each row, and shuffles. All that is loaded was loaded before,
-    and nothing between the first and the last of these loads may write to the array. What stands in blocks that
-    `before` has as well, stays.
+    and nothing between the first and the last of these loads may write to what is loaded behind it. Columns whose lanes
+    are stored one by one are stored as rows where the last lane was, if nothing on the way there touches them. What
+    stands in blocks that `before` has as well, stays.
 
     References
     ----------
@@ -74,49 +77,92 @@ def squares_turned(function: Func, before: Func, module: Module | None = None) -
         if all(id(op) in old for op in block):
             return block
         inside = tuple(map_blocks(op, changed) if roles(type(op)).regions else op for op in block)
-        for square in _squares(inside):
-            if not _waits(square, inside, storage):
-                inside = _turned(square, inside)
+        for found in (_loaded, _stored):
+            for square in _squares(found(inside)):
+                if not _waits(square, inside, storage):
+                    inside = _turned(square, inside)
         return inside
 
     return map_blocks(function, changed)
 
 
-class _Square(Frozen):
-    """Vectors of lanes that are loaded one by one, each a column next to the one before."""
+class _Column(Frozen):
+    """A vector whose lanes are loaded one by one, or stored.
 
-    columns: tuple[vector.FromElements, ...]
-    loads: tuple[tuple[affine.Load, ...], ...]
-    """Those of each column."""
+    Attributes
+    ----------
+    cells
+        The loads or stores, by lane.
+    """
+
+    vector: Value
+    cells: tuple[Cell, ...]
+
+    @property
+    def rows(self) -> tuple[tuple[Affine, ...], ...]:
+        """Where the rows begin in which the lanes lie."""
+        return tuple((*each.index[:-1], each.index[-1] - self.start) for each in self.cells)
+
+    @property
+    def start(self) -> int:
+        """How far the lanes lie behind the begins of their rows."""
+        return self.cells[0].index[-1].constant
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether the lanes lie in as many rows, of which each has more such lanes in one piece."""
+        type, made = self.cells[0].memref.type, self.vector.type
+        if not isinstance(made, VectorType) or made.rank != 1 or made.element == I1:
+            return False
+        if not isinstance(type, MemRefType) or not type.rank or not has_rows(type):
+            return False
+        count, rows = len(self.cells), self.rows
+        if not 2 <= count <= MOST or count & (count - 1) or len({each.memref for each in self.cells}) > 1:
+            return False
+        if isinstance(self.cells[0], affine.Store):
+            return all(_are_apart(a, b) for a, b in combinations(rows, 2)) and not _is_a_row(rows)
+        return len({*rows}) == count and not _is_a_row(rows)
 
 
-def _squares(block: Block) -> Iterator[_Square]:
-    """The squares that a block loads."""
+Square = tuple[_Column, ...]
+"""Columns next to each other, as many as each has lanes."""
+
+
+def _loaded(block: Block) -> Iterator[_Column]:
+    """The vectors of a block that are put together of lanes that it loads."""
     loads = {op.result: op for op in block if isinstance(op, affine.Load)}
-    columns: dict[Hashable, dict[int, tuple[vector.FromElements, tuple[affine.Load, ...]]]] = defaultdict(dict)
     for op in block:
-        if not isinstance(op, vector.FromElements) or not loads.keys() >= {*op.elements}:
-            continue
-        lanes = [loads[v] for v in op.elements]
-        count, type, last = len(lanes), lanes[0].memref.type, lanes[0].index[-1:]
-        made = op.result.type
-        if not 2 <= count <= MOST or count & (count - 1) or not last or len({each.memref for each in lanes}) > 1:
-            continue
-        is_row = isinstance(made, VectorType) and made.rank == 1 and made.element != I1
-        if not is_row or not isinstance(type, MemRefType) or not has_rows(type):
-            continue
-        start = last[0].constant
-        rows = tuple([(*each.index[:-1], each.index[-1] - start) for each in lanes])
-        if len({*rows}) == count and not _is_a_row(rows):
-            columns[lanes[0].memref, rows].setdefault(start, (op, tuple(lanes)))
-    for found in columns.values():
+        if isinstance(op, vector.FromElements) and loads.keys() >= {*op.elements}:
+            yield _Column(op.result, tuple(loads[v] for v in op.elements))
+
+
+def _stored(block: Block) -> Iterator[_Column]:
+    """The vectors of which a block stores each lane once."""
+    lanes = {op.result: op for op in block if isinstance(op, vector.Extract) and not op.position}
+    found: dict[Value, list[tuple[int, affine.Store]]] = defaultdict(list)
+    for op in block:
+        if isinstance(op, affine.Store) and op.value in lanes:
+            lane = lanes[op.value]
+            found[lane.source] += [(at, op) for at in lane.static_position if at is not None]
+    for source, stores in found.items():
+        cells = dict(stores)
+        if len(stores) == len(cells) and isinstance(source.type, VectorType) and source.type.shape == (len(cells),):
+            yield _Column(source, tuple(cells[k] for k in sorted(cells)))
+
+
+def _squares(columns: Iterable[_Column]) -> Iterator[Square]:
+    """The squares of which some vectors are the columns."""
+    alike: dict[Hashable, dict[int, _Column]] = defaultdict(dict)
+    for each in columns:
+        if each.is_of_rows:
+            alike[each.cells[0].memref, each.rows].setdefault(each.start, each)
+    for found in alike.values():
         waiting = sorted(found)
         while waiting:
-            count = len(found[waiting[0]][1])
+            count = len(found[waiting[0]].cells)
             some = [k for k in waiting[:count] if k - waiting[0] < count]
             if len(some) == count:
-                ops, lanes_of_each = zip(*(found[k] for k in some), strict=True)
-                yield _Square(ops, lanes_of_each)
+                yield tuple(found[k] for k in some)
             waiting = waiting[count if len(some) == count else 1 :]
 
 
@@ -125,35 +171,67 @@ def _is_a_row(rows: Sequence[tuple[Affine, ...]]) -> bool:
     return len({each[:-1] for each in rows}) == 1 and all((each[-1] - rows[0][-1]).is_constant for each in rows)
 
 
-def _waits(square: _Square, block: Block, storage: Callable[[], Storage]) -> bool:
-    """Whether what stands between the first and the last load may write to the array, or computes a subscript."""
-    loads = {load for column in square.loads for load in column}
-    at = [k for k, op in enumerate(block) if op in loads]
-    array = square.loads[0][0].memref
-    places = {v for load in square.loads[0] for e in load.index for v in e.values()}
-    for op in block[at[0] : at[-1] + 1]:
-        if not places.isdisjoint(op.defines()):
+def _are_apart(a: Sequence[Affine], b: Sequence[Affine]) -> bool:
+    """Whether two elements are never the same one: in some dimension, the same number of elements is between them."""
+    apart = [one - other for one, other in zip(a, b, strict=True)]
+    return any(each.is_constant and each.constant for each in apart)
+
+
+def _waits(square: Square, block: Block, storage: Callable[[], Storage]) -> bool:
+    """Whether a load cannot move to the first one of a square, or a store to the last one, past what stands between."""
+    cells = {cell: None for column in square for cell in column.cells}
+    at = [k for k, op in enumerate(block) if op in cells]
+    is_stored = isinstance(square[0].cells[0], affine.Store)
+    array = square[0].cells[0].memref
+    places = {v for cell in square[0].cells for e in cell.index for v in e.values()}
+    for k in range(at[0], at[-1] + 1):
+        op = block[k]
+        if op in cells:
+            continue
+        if not is_stored and not places.isdisjoint(op.defines()):
             return True
+        moved = [block[m] for m in at if (m < k if is_stored else m > k)]
         for inner in walk(op):
             done = effects(inner)
             if may_do_anything(inner) or isinstance(inner, DMAS):
                 return True
-            if any(storage().may_share(v, array) for v in (*done.writes, *done.frees)):
+            touched = (*done.writes, *done.frees, *(done.reads if is_stored else ()))
+            if any(storage().may_share(v, array) for v in touched) and not _is_beside(inner, array, moved):
                 return True
     return False
 
 
-def _turned(square: _Square, block: Block) -> Block:
-    """The block with the rows of a square loaded where its first load stands, and turned."""
-    first = square.loads[0]
-    ops: list[Op] = []
-    rows: list[Value] = []
-    for load in first:
-        rows.append(Value(square.columns[0].result.type, location=load.location))
-        ops.append(affine.VectorLoad(rows[-1], load.memref, load.index, location=load.location))
-    shuffles, _ = turned(rows, [op.result for op in square.columns])
-    loads, gone = {load for column in square.loads for load in column}, {*square.columns}
-    begin = next(k for k, op in enumerate(block) if op in loads)
-    left = (*block[:begin], *ops, *shuffles, *(op for op in block[begin:] if op not in gone))
+def _is_beside(op: Op, array: Value, cells: Sequence[Op]) -> bool:
+    """Whether an access touches other elements of an array than some loads or stores."""
+    if not isinstance(op, affine.Access) or op.memref is not array:
+        return False
+    dims = len(op.index) - isinstance(op, affine.VectorLoad | affine.VectorStore)
+    return all(isinstance(each, Cell) and _are_apart(op.index[:dims], each.index[:dims]) for each in cells)
+
+
+def _turned(square: Square, block: Block) -> Block:
+    """The block with the rows of a square where its first load stands, or its last store, and turned."""
+    cells = {cell: None for column in square for cell in column.cells}
+    vectors, first = [column.vector for column in square], square[0]
+    rows = [Value(vectors[0].type, location=cell.location) for cell in first.cells]
+    at = [k for k, op in enumerate(block) if op in cells]
+    left: Block
+    if isinstance(first.cells[0], affine.Store):
+        stores = [
+            affine.VectorStore(row, cell.memref, cell.index, location=cell.location)
+            for row, cell in zip(rows, first.cells, strict=True)
+        ]
+        left = (*block[: at[-1]], *turned(vectors, rows)[0], *stores, *block[at[-1] + 1 :])
+        gone: Collection[Op] = cells
+        unread: Collection[Value] = {cell.value for cell in cells if isinstance(cell, affine.Store)}
+    else:
+        loads = [
+            affine.VectorLoad(row, cell.memref, cell.index, location=cell.location)
+            for row, cell in zip(rows, first.cells, strict=True)
+        ]
+        left = (*block[: at[0]], *loads, *turned(rows, vectors)[0], *block[at[0] :])
+        gone = {op for op in block if isinstance(op, vector.FromElements) and op.result in vectors}
+        unread = {cell.result for cell in cells if isinstance(cell, affine.Load)}
+    left = tuple(op for op in left if op not in gone)
     read = {v for op in left for inner in walk(op) for v in inner.reads()}
-    return tuple(op for op in left if op not in loads or op.result in read)
+    return tuple(op for op in left if not any(v in unread and v not in read for v in op.defines()))

@@ -1,6 +1,5 @@
 """`affdsl opt --affdsl-optimize` and `affdsl translate --optimize`: text made fast that does the same everywhere."""
 
-import ctypes
 import re
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
 from tests import oracles
-from tests.cli.tools import mlir_opt
 
 PRODUCT = """\
 func.func @product(%A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: memref<?x?xf32>, %m: index, %n: index, %k: index) {
@@ -85,19 +83,6 @@ def test_a_product_of_text_does_the_same_through_mlir_opt(cli, options):
         np.testing.assert_array_equal(c, wanted, err_msg=f"{m} x {n} x {k}")
 
 
-def test_it_is_a_pass_like_others(cli):
-    pipeline = "builtin.module(func.func(affdsl-optimize{target=avx2 threads=1},canonicalize))"
-    outcome = cli("opt", f"--pass-pipeline={pipeline}", "--dump-pass-pipeline", "--validate", text=PRODUCT)
-    assert outcome.status == 0
-    assert (
-        "affdsl-optimize{approximate=false contract=false reassociate=false reciprocal=false target=avx2 threads=1}"
-        in outcome.err
-    )
-    assert "vector<8xf32>" in outcome.out
-    assert mlir_opt("-", text=outcome.out).status == 0
-    assert "--affdsl-optimize" in cli("opt", "--list-passes").out
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -145,25 +130,6 @@ def test_an_array_that_is_passed_twice_is_one_array(cli):
     x = np.arange(1.0, 21.0, dtype=np.float32)
     run(parse(outcome.out).functions[-1], x, 19, module=parse(outcome.out))
     np.testing.assert_array_equal(x, np.ones(20))
-
-
-def test_c_of_text_is_made_fast_first(cli):
-    plain = cli("translate", "--to=c", text=PRODUCT)
-    fast = cli("translate", "--to=c", "--optimize=target=avx2 threads=2 contract", text=PRODUCT)
-    assert (fast.status, fast.err) == (0, "")
-    assert "parallel for" in fast.out
-    assert "parallel for" not in plain.out
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fopenmp", "-O1"]
-    library = ctypes.CDLL(str(oracles.compile_c({"product.c": fast.out}, "gcc", flags)))
-    random = np.random.default_rng(1)
-    for m, n, k in SIZES:
-        a, b, c = whole(random, m, k), whole(random, k, n), whole(random, m, n)
-        wanted = a @ b + c
-        shapes = [ctypes.c_int64(size) for x in (a, b, c) for size in x.shape]
-        arrays = [ctypes.c_void_p(x.ctypes.data) for x in (a, b, c)]
-        library.product(*shapes, *arrays, *map(ctypes.c_int64, (m, n, k)))
-        np.testing.assert_array_equal(c, wanted)
-    assert "--optimize" in cli("translate", "--help").out
 
 
 DIVIDED = """func.func @f(%a: memref<?xi32>, %b: memref<?xi32>, %n: index) {

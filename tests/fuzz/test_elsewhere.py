@@ -1,19 +1,15 @@
-"""What is right with the data and sizes of a program is tried with others, and luck is told from what is legal."""
+"""What is right with the data and sizes of a program is tried with others."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from affdsl.mlir.readers import parse
 from tests.fuzz import judges
 from tests.fuzz.affine import Expr, name
 from tests.fuzz.elsewhere import probes
-from tests.fuzz.generator import generate
 from tests.fuzz.judges import Item
 from tests.fuzz.mlir import mlir
-from tests.fuzz.order import reordered
 from tests.fuzz.program import Binary, Buffer, Constant, For, Load, Program, Statement, Store, Value
 from tests.fuzz.reference import evaluate
 
@@ -76,32 +72,3 @@ def test_floats_are_small_enough_to_be_exact() -> None:
     for times, some in ((4, True), (28, False)):
         body = loop("j", Expr(times), loop("i", Expr(9), Store("A", (ROW,), doubled(doubled(Load("A", (ROW,)))))))
         assert bool(probes(replace(small(body), element="f64"))) is some
-
-
-INTERCHANGE = "builtin.module(test-loop-permutation{permutation-map=1,0})"  # mlir-opt does not ask whether it may
-
-
-@pytest.mark.parametrize(
-    ("stored", "is_reordered"),
-    [
-        ((ROW, COLUMN), False),
-        ((Expr(0), COLUMN), False),  # each column has its own order
-        ((Expr(0), Expr(0)), True),  # the last store is the same one, those before are not
-    ],
-)
-def test_other_orders_are_noticed(stored: tuple[Expr, ...], is_reordered: bool) -> None:
-    program = small(loop("i", Expr(6), loop("j", Expr(5), Store("B", stored, Constant(2)))))
-    assert bool(reordered(program, INTERCHANGE)) is is_reordered
-    assert reordered(program, "builtin.module()") == ""
-
-
-def test_reads_may_be_reordered() -> None:
-    read = Store("B", (ROW, COLUMN), Load("A", (Expr(0),)))
-    assert reordered(small(loop("i", Expr(6), loop("j", Expr(5), read))), INTERCHANGE) == ""
-
-
-def test_luck_is_told_from_what_is_legal() -> None:
-    tile = "builtin.module(func.func(affine-loop-tile{tile-size=3}))"
-    # Two writes of one element change places, and a third one overwrites both.
-    assert reordered(generate(140), tile).startswith("argument 1[3]")
-    assert reordered(generate(2), tile) == ""

@@ -68,20 +68,6 @@ def test_arguments_may_be_called_anything(tmp_path):
         np.testing.assert_array_equal(out, numbers)
 
 
-def test_loops_and_values_may_be_called_anything(tmp_path):
-    loops = "\n".join(
-        f"    with af.for_({n + 1}) as {name}:\n        out[{n}] += af.f64({name})\n        {name} = out[{n}] + 1.0\n"
-        f"        out[{n}] = {name} - 1.0"
-        for n, name in enumerate(IDENTIFIERS)
-    )
-    kernel = defined(f"def kernel(out: af.f64[{len(IDENTIFIERS)}]):\n{loops}\n")
-    accepted(kernel, tmp_path)
-    for run in (kernel, kernel.interpret):
-        out = np.zeros(len(IDENTIFIERS))
-        run(out)
-        assert out.tolist() == [sum(range(n + 1)) for n in range(len(IDENTIFIERS))]
-
-
 def test_nested_loops_may_be_called_like_the_arrays_and_sizes_around_them(tmp_path):
     kernel = defined(
         """
@@ -97,18 +83,6 @@ def kernel(A: af.f64[N], B: af.f64[N]):
     a, b = np.ones(3), np.arange(3.0)
     kernel(a, b)
     assert a.tolist() == [1, 2, 3]
-
-
-def test_symbols_may_be_called_anything(tmp_path):
-    sizes = dict(zip([f"size{n}" for n in range(len(IDENTIFIERS))], af.symbols(" ".join(IDENTIFIERS)), strict=True))
-    arguments = ", ".join(f"A{n}: af.f64[{size}]" for n, size in enumerate(sizes))
-    stores = "\n".join(f"    with af.for_({s}) as i:\n        A{n}[i] = af.f64({s})" for n, s in enumerate(sizes))
-    kernel = defined(f"def kernel({arguments}):\n{stores}\n", **sizes)
-    accepted(kernel, tmp_path)
-    for run in (kernel, kernel.interpret):
-        arrays = [np.zeros(n % 7) for n in range(len(sizes))]
-        run(*arrays)
-        assert [a.tolist() for a in arrays] == [[n % 7] * (n % 7) for n in range(len(sizes))]
 
 
 @functools.cache
@@ -134,19 +108,6 @@ def test_a_kernel_may_be_called_anything(name, tmp_path):
     a = np.zeros(2)
     kernel(a)
     assert a.tolist() == [1, 1]
-
-
-def test_a_kernel_may_call_kernels_called_anything(tmp_path):
-    callees = [
-        defined(f"def kernel(A: af.f64[N]):\n    A[{n}] += {n + 1}.0\n", name)
-        for n, name in enumerate((*HOSTILE, *IDENTIFIERS))
-    ]
-    kernel = defined("def kernel(A: af.f64[N]):\n    for callee in callees:\n        callee(A)\n", callees=callees)
-    accepted(kernel, tmp_path)
-    for run in (kernel, kernel.interpret):
-        a = np.zeros(len(callees))
-        run(a)
-        assert a.tolist() == list(range(1, len(callees) + 1))
 
 
 @pytest.mark.parametrize("name", ["2N", "a-b", "a;b", "%", '"', "a\n\0b", "", "x y!"])

@@ -8,7 +8,7 @@ import pytest
 
 import affdsl
 from affdsl.links import LINKED
-from tests.names.installed import ROOT, Built, build, built, files_of, run, unpacked
+from tests.names.installed import ROOT, Built, built, files_of, run, unpacked
 
 SCRIPT = """
 import sys
@@ -90,13 +90,6 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_beside_it(packed: B
     assert files_of(packed.wheel) == {file for file in files if "__pycache__" not in file}
 
 
-def test_the_source_archive_makes_the_same_wheel(packed: Built, tree: Path, tmp_path: Path) -> None:
-    build(tree, tmp_path, "-t", "wheel")
-    (wheel,) = tmp_path.glob("*.whl")
-    assert files_of(wheel) == files_of(packed.wheel)
-    assert (tree / "tests" / "names").is_dir()
-
-
 @pytest.mark.parametrize("where", ["wheel", "checkout"])
 def test_a_script_runs_beside_files_with_the_names_of_our_modules(where: str, user: Path, home: Path) -> None:
     home = ROOT if where == "checkout" else home
@@ -129,12 +122,6 @@ def test_in_a_checkout_a_part_is_not_imported_by_its_folder(tmp_path: Path) -> N
         assert done.stderr.endswith(
             f"ImportError: {name} is a part of affdsl: import affdsl.{name}, and give pytest affdsl/{name}\n"
         )
-
-
-def test_an_unpacked_source_archive_has_all_modules(user: Path, tree: Path) -> None:
-    done = run(tree, user, "-c", "import affdsl; print(affdsl.Schedule.__module__, affdsl.SizeError, affdsl.__file__)")
-    assert done.stderr == ""
-    assert done.stdout.split()[-1] == str(tree / "affdsl" / "__init__.py")
 
 
 def test_doctests_run_through_the_links_alone() -> None:

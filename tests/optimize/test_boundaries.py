@@ -7,7 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
-from affdsl.optimize.fuse import overlapped_tiles
+from affdsl.optimize.fuse import chains
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import fronts
@@ -101,11 +101,11 @@ def test_stages_of_many_conditions_are_in_no_bands():
         t = af.alloc(af.f64[n])
         with af.for_(n) as i:
             t[i] = a[i]
-            for k in range(overlapped_tiles.MOST_CONDITIONS + 1):
+            for k in range(chains.MOST_CONDITIONS + 1):
                 with af.if_(i < 3 * k + 2):
                     t[i] = t[i] * 0.5
         with af.for_(1, n - 1) as j:
             b[j] = t[j - 1] + t[j + 1]
 
     with pytest.raises(UnfitError, match="its nests hold more than 8 conditions"):
-        overlapped_tiles.take(af.Schedule(chain), Options(AVX512, threads=2))
+        chains.in_bands(af.Schedule(chain), Options(AVX512, threads=2))

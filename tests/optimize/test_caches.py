@@ -8,7 +8,7 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.targets.avx512 import AVX512
-from affdsl.optimize.fuse import line_buffers
+from affdsl.optimize.fuse import chains
 from affdsl.optimize.machine import has_large_cache, usual
 from affdsl.optimize.nests import nests
 from affdsl.optimize.options import Options
@@ -70,7 +70,7 @@ def late(image: af.f32[M, N], out: af.f32[M, N]):
 
 @pytest.mark.parametrize(("kernel", "target"), [(unsharp, SMALL), (unsharp, LARGE), (late, LARGE)])
 def test_stages_have_one_loop_along_a_row_and_none_goes_past_the_caches(kernel, target):
-    made, said = line_buffers.take(Schedule(kernel), Options(target))
+    made, said = chains.row_by_row(Schedule(kernel), Options(target))
     assert "row by row" in said
     assert "stream" not in str(made)
 

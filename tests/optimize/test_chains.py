@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.optimize.fuse.overlapped_tiles import set_apart
+from affdsl.optimize.fuse.chains import set_apart
 from benchmarks.fusion import CHAINS
 from tests.effort import some
 

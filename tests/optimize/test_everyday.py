@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.nests import nests
-from affdsl.optimize.options import Options
-from affdsl.optimize.registers import unrolling
 from affdsl.optimize.repeated import share_done_again
-from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
 from tests.effort import TRIES_ALL
@@ -65,14 +58,6 @@ def test_exponentials_are_approximated_where_that_is_allowed():
     x, y = np.linspace(0, 50, 101), np.zeros(101)
     free(x, y)
     np.testing.assert_array_max_ulp(y, np.exp(-x), 3)
-
-
-def test_two_rows_do_not_take_turns_where_the_second_cache_is_large():
-    nest = next(iter(nests(Schedule(loop_of("integral of a picture").kernel))))
-    for second, fits in ((1 << 20, True), (2 << 20, False)):
-        options = Options(replace(AVX2, caches=(48 << 10, second, 32 << 20)))
-        with nullcontext() if fits else pytest.raises(UnfitError):
-            unrolling.take_rows(Schedule(loop_of("integral of a picture").kernel), nest, options)
 
 
 def test_of_rows_it_is_known_how_much_each_does_again():

@@ -103,6 +103,24 @@ def test_short_loops_inside_distances_and_counters_are_no_hindrance_for_gcc(kern
     assert found.vectorizes(plain(kernel), STRICT)
 
 
+@pytest.mark.parametrize(("cases", "is_vectorized"), [(3, True), (4, False)])
+def test_four_choices_inside_each_other_are_jumps_or_a_table(cases, is_vectorized):
+    @af.kernel
+    def recoded(x: af.u8[N], y: af.u8[N]):
+        with af.for_(N) as i:
+            last = af.u8(78)
+            for k in range(cases):
+                last = af.select(x[i] == 65 + k, af.u8(84 + 3 * k), last)
+            y[i] = last
+
+    model = model_of(recoded)
+    (loop,) = innermost(recoded)
+    assert (lanes_by_compiler(loop, model.iterations, one(), model.machine) > 1) == is_vectorized
+    require("gcc")
+    found = next(each for each in compilers() if each.name == "gcc")
+    assert found.vectorizes(plain(recoded), STRICT) == is_vectorized
+
+
 def test_a_counter_that_data_moves_is_handed_on():
     model = model_of(moved_to_the_front)
     (loop,) = innermost(moved_to_the_front)

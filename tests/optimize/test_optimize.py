@@ -8,7 +8,7 @@ import pytest
 
 import affdsl as af
 from affdsl.optimize import recipes
-from affdsl.optimize.fuse import stencil_chains
+from affdsl.optimize.fuse import chains
 from affdsl.optimize.optimizer import decided
 from affdsl.optimize.options import Options, targets
 from affdsl.optimize.order import time_tiles
@@ -275,7 +275,7 @@ def test_a_recipe_of_which_a_step_is_refused_is_left_out(broken, monkeypatch):
     if broken == "product":
         monkeypatch.setitem(recipes.FOR_LOOPS, "products", refused)
     else:
-        monkeypatch.setattr(stencil_chains, "take", refused)
+        monkeypatch.setattr(chains, "take", refused)
     with pytest.warns(af.RecipeWarning, match="left out, since a step of this recipe was refused: cannot make k par"):
         fast = product.optimize("avx2", threads=1)
     assert "left out, since a step of this recipe was refused" in fast.explain()

@@ -93,6 +93,17 @@ def product(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
 
 
 @af.kernel
+def down_and_up(x: af.f64[M, N], y: af.f64[M, N], q: af.f64[N, M]):
+    with af.for_(N) as j:
+        q[j, 0] = x[0, j]
+        with af.for_(1, M) as i:
+            q[j, i] = (x[i, j] - q[j, i - 1]) / 3.0
+        y[M - 1, j] = q[j, M - 1]
+        with af.for_(1, M) as back:
+            y[M - 1 - back, j] = q[j, M - 1 - back] + 0.5 * y[M - back, j]
+
+
+@af.kernel
 def polynomial(x: af.f64[N], y: af.f64[N]):
     with af.for_(N) as i:
         y[i] = ((((x[i] + 1.0) * x[i] + 2.0) * x[i] + 3.0) * x[i] + 4.0) * x[i] + 5.0
@@ -122,6 +133,17 @@ def test_a_loop_asks_for_the_lines_of_all_that_it_goes_over(kernel, wanted):
 
 def test_stencils_along_a_line_ask_for_what_they_store():
     assert prefetches(back_and_forth, LARGE) == [("y", 8), ("x", 8)]
+
+
+def test_recurrences_in_lanes_ask_for_the_rows_that_they_go_down_and_up_to():
+    schedule = decided(down_and_up, Options(LARGE)).schedule()
+    lines = [line for line in str(schedule).split("\n") if "prefetch(" in line]
+    assert [line.split("name=")[0] for line in lines if "_" not in line] == [
+        'o.prefetch("x", "i", "i", distance=8)',
+        'o.prefetch("y", "back", "back", distance=8)',
+    ]
+    assert not prefetches(down_and_up.specialize(M=30), LARGE)
+    assert not prefetches(down_and_up.specialize(N=40), LARGE)
 
 
 @pytest.mark.parametrize("kernel", [filled, summed, short, five_points, product, polynomial])

@@ -11,15 +11,9 @@ from benchmarks.patterns import CATEGORIES, PATTERNS, REWORDED, REWORDED_CATEGOR
 from benchmarks.patterns.__main__ import main, table
 from benchmarks.patterns.arguments import arguments
 from benchmarks.patterns.pattern import M, N
-from tests.differential.generator import Program
-from tests.differential.judges import by_c
-from tests.differential.outcome import difference, outcome
-from tests.effort import TRIES_ALL
-from tests.harness.batch import UNREACHABLE, C
 from tests.harness.judges import copied
 
 SIZES = ((0, 0), (1, 1), (3, 2), (8, 9), (21, 13))
-NATIVE = C("gcc", ("-O0", "-march=native", *UNREACHABLE))
 LIBRARY = {"exponentials", "sines_of_degrees"}
 """What the C library computes in C, and NumPy in the interpreter."""
 
@@ -89,22 +83,6 @@ def test_sums_in_another_order_are_nearly_the_same(pattern):
         made.interpret(*given)
         for a, b in zip(given, wanted, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
-
-
-def test_it_does_the_same_in_c():
-    programs, expected = [], []
-    for pattern in PATTERNS if TRIES_ALL else PATTERNS[::7]:
-        if pattern.refused or pattern.kernel.name in LIBRARY:
-            continue
-        made = on_vectors(pattern)
-        found = calls(pattern.kernel)
-        given = tuple((*sizes, *each) for sizes, each, _ in found)
-        programs.append(Program(0, made.module, made.func.symbol, len(made.program.sizes), given, wild=False))
-        expected.append([outcome(made.func, (*sizes, *wanted), ()) for sizes, _, wanted in found])
-    for program, wanted, answers in zip(programs, expected, by_c(programs, expected, NATIVE), strict=True):
-        for a, b in zip(wanted, answers, strict=True):
-            assert not isinstance(b, str), f"{program.entry}: {b}"
-            assert not difference(a, b), program.entry
 
 
 def test_there_are_enough_of_each_category():

@@ -5,12 +5,9 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import affdsl as af
-from affdsl.ir.expr import Constraint
-from affdsl.ir.traverse import with_fields
-from affdsl.passes.legality.assumptions import assuming
 from affdsl.passes.transforms.vectorize import TAILS
 
 SIZES = (1, 2, 3, 4, 7, 8)
@@ -52,65 +49,9 @@ def random_schedule(
     return schedule
 
 
-REFUSING = (
-    "fuse",
-    "tile",
-    "permute",
-    "interchange",
-    "reverse",
-    "distribute",
-    "parallel",
-    "unroll_jam",
-    "make_perfect",
-    "vectorize",
-)
-
-
-def taken_advice(kernel: af.Kernel, seed: int, tries: int = 12) -> int:
-    """How often a random step was refused with other steps as advice: each is taken, and must be legal."""
-    rng = random.Random(f"{kernel.name} {seed}")
-    schedule = af.Schedule(kernel)
-    taken = 0
-    for _ in range(tries):
-        before = len(schedule.steps)
-        try:
-            VERBS[rng.choice(REFUSING)](schedule, rng)
-        except af.ScheduleError:
-            pass
-        except af.IllegalTransform as error:
-            _require_words(error)
-            advice = error.alternative
-            if advice.startswith("affdsl.assume("):
-                facts = error.proposal.assumes if error.proposal is not None else ()
-                other = promising(schedule, kernel, facts)
-                exec(advice.partition(", then ")[2], {"schedule": other})
-                taken += 1
-                continue
-            if not advice.startswith("schedule."):
-                continue  # none was found, or it is no step: "a factor that is not larger"
-            exec(advice.removesuffix(" first"), {"schedule": schedule})
-            if advice.endswith(" first"):
-                exec(f"schedule.{schedule.refusals[-1]}", {"schedule": schedule})
-            taken += 1
-            while len(schedule.steps) > before:
-                schedule.undo()
-    return taken
-
-
 def _require_words(error: af.AffdslError) -> None:
     if re.search(r"\bv\.\d", str(error)):
         raise AssertionError("what the user gave no name is called by a number") from error
-
-
-def promising(schedule: af.Schedule, kernel: af.Kernel, facts: Sequence[Constraint]) -> af.Schedule:
-    """The same steps of a kernel that promises some facts about its sizes."""
-    module = kernel.module
-    function = assuming(module.functions[-1], facts)
-    body = tuple(function if op is module.functions[-1] else op for op in module.body)
-    made = af.Schedule(kernel.with_module(with_fields(module, body=body)))
-    for step in schedule.steps:
-        exec(f"made.{step}", {"made": made, "N": af.symbols("N")})
-    return made
 
 
 def _loop(schedule: af.Schedule, rng: random.Random) -> str:

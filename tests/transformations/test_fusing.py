@@ -7,7 +7,7 @@ import pytest
 from affdsl.ir.verifier import verify
 from affdsl.passes.transforms.fuse import loops
 from tests.effort import some
-from tests.transformations.fusing import Counts, ask, main, stencils, subject
+from tests.transformations.fusing import Counts, ask, stencils, subject
 from tests.transformations.primitives import Setting
 
 SEEDS = some([*range(2001, 2009), *range(2010, 2300), 2000, 2009], 13)
@@ -21,13 +21,6 @@ def test_what_is_accepted_is_right_and_most_of_what_is_refused_is_not() -> None:
     assert counts.failures == []
     assert counts.share >= 0.85
     assert all(counts.counts[verb]["accepted"] for verb in ("fuse", "compute_at", "fold", "inline"))
-
-
-def test_the_command_counts_by_verb(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--count", "10", "--seed", "2"]) == 0
-    said = capsys.readouterr().out
-    assert "counterexample" in said
-    assert "% of those forced changed the result" in said
 
 
 def test_a_step_that_nobody_checks_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

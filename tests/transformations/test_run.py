@@ -17,7 +17,7 @@ from tests.transformations import orders, run
 from tests.transformations.check import Report, Row, check
 from tests.transformations.mixing import mixed, on_integers, shown
 from tests.transformations.primitives import PRIMITIVES, Primitive, Setting, one
-from tests.transformations.run import main, table, tried
+from tests.transformations.run import main, tried
 from tests.transformations.run import shown as failures_shown
 from tests.transformations.subjects import on_i64
 
@@ -104,18 +104,6 @@ def test_a_primitive_that_crashes_is_a_failure(monkeypatch):
     (failure,) = check(4, ("shift",)).failures
     assert failure.kind == "raised RuntimeError in crash"
     assert "seed 4: shift of loops" in str(failure)
-
-
-def test_what_the_command_prints(capsys):
-    assert main(["--count", "2", "--seed", "10", "--primitives", "tile,reverse"]) == 0
-    said = capsys.readouterr()
-    assert "2 programs from seed 10 on" in said.out
-    assert "refused by counterexample" in said.out
-    assert [line.split()[0] for line in said.out.splitlines()[1:4]] == ["tile", "reverse", "all"]
-    with pytest.raises(SystemExit):
-        main(["--primitives", "tilt"])
-    assert "there is no primitive tilt" in capsys.readouterr().err
-    assert table(Report()).splitlines()[-1].split() == ["all", *"0000000000"]
 
 
 @pytest.mark.parametrize("seed", some(range(1, 13), 4))

@@ -11,8 +11,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.optimize.attempts import AllOrNone
-from affdsl.optimize.machine import has_large_cache
-from affdsl.optimize.nests import counts_inside, nests
+from affdsl.optimize.machine import PAGE, has_large_cache
+from affdsl.optimize.nests import Nest, counts_inside, nests
 from affdsl.optimize.options import Options
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.transforms.prefetch import LINE
@@ -28,6 +28,8 @@ COMPUTING = 8
 LEFT_ALONE = (affine.Prefetch, vector.FromElements, vector.Extract)
 """Loops with one of these ask for nothing: they do so already, or compilers make vectors of their lanes once branches
 are choices, and they turn no branch into a choice in a loop with a prefetch."""
+ROWS = 8
+"""So many rows before a column of vectors comes to one it is asked for: twice as many are as good."""
 LEAST = 2
 """So many arrays a loop goes over, one of which it stores: one alone comes fast enough."""
 
@@ -43,12 +45,21 @@ def take(s: Schedule, options: Options) -> Schedule:
     neighbours 1.35 to 1.5, two results 1.3 to 1.7, an update in place 1.05; arrays in the first cache .95 to 1.03.
     Where one array is loaded in vectors that overlap, and come from others by a shuffle, what is stored alone is asked
     for: as fast beyond the first cache, and in it .93 of the time of a stencil of three points (decision 140).
+
+    A recurrence in lanes goes down columns of vectors, where each row lies in another page, and no processor guesses
+    the next one: its rows are asked for (decision 149).
     """
     if not has_large_cache(options.target) or options.target.width < 8 * LINE:
         return s
     made, arrays = copy(s), {value: name for name, value in arrays_of(s.function).items()}
     for nest in nests(s):
         loop, name = nest.innermost, nest.name(nest.innermost)
+        columns = arrays.keys() & _columns(loop)
+        if columns and _is_longer(s, nest, FEW * ROWS):
+            with AllOrNone(made):
+                for array in sorted(map(arrays.__getitem__, columns)):
+                    made.prefetch(array, name, name, distance=ROWS)
+            continue
         streams = [*_streams(loop)]
         if (
             len(streams) < LEAST
@@ -60,12 +71,36 @@ def take(s: Schedule, options: Options) -> Schedule:
         if len(loaded := {op.memref for op in loads}) == 1 and {*loop.body[-1].reads()} & {op.result for op in loads}:
             streams = [each for each in streams if each not in loaded] or streams
         ahead = max(-(-AHEAD * LINE // (loop.step * _bytes(each))) for each in streams)
-        most = counts_inside(s, nest.loops[0])[loop.iv].high
-        if most is None or most > FEW * ahead:
+        if _is_longer(s, nest, FEW * ahead):
             with AllOrNone(made):
                 for each in streams:
                     made.prefetch(arrays[each], name, name, distance=ahead)
     return made
+
+
+def _is_longer(s: Schedule, nest: Nest, trips: int) -> bool:
+    """Whether the innermost loop may run more often than so many times."""
+    most = counts_inside(s, nest.loops[0])[nest.innermost.iv].high
+    return most is None or most > trips
+
+
+def _columns(loop: affine.For) -> set[Value]:
+    """The arrays down whose long rows a loop goes that hands on what it stores: in each row it accesses other vectors.
+
+    None where some of them wait for nothing, as sums of columns do: the next rows are loaded early anyway.
+    """
+    ops = [*walk(loop)]
+    if not loop.carried or not any(isinstance(op, affine.Store | affine.VectorStore) for op in ops):
+        return set()
+    accesses = [op for op in ops if isinstance(op, affine.VectorLoad | affine.VectorStore)]
+    down = (op for op in accesses if any(loop.iv in e.values() for e in op.index[:-1]))
+    return {op.memref for op in down if loop.iv not in op.index[-1].values() and _has_long_rows(op.memref)}
+
+
+def _has_long_rows(array: Value) -> bool:
+    """Whether the next row of an array may lie in another page."""
+    row = array.type.shape[-1] if isinstance(array.type, MemRefType) else 0
+    return row is None or row * _bytes(array) >= PAGE
 
 
 def _streams(loop: affine.For) -> Iterator[Value]:

@@ -22,6 +22,8 @@ _SIMPLE = ("absf", "sqrt", "copysign")
 _UNSIGNED = ("fptoui", "uitofp")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
 _CALLS = (func.Call, scf.While, affine.Parallel)
+_CASES = 3
+"""So many choices inside each other gcc 12 has on vectors; of one more it makes jumps, or a table."""
 
 
 def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: Machine) -> int:
@@ -150,7 +152,20 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
         case arith.Cast() if op.kind in _UNSIGNED:
             bits = max(bits_of(v.type) for v in (op.operand, op.result) if not isinstance(v.type, FloatType))
             return bits >= 32 and not machine.target.has_masks
+        case arith.Select():
+            return _choices(op, of) > _CASES
     return isinstance(op, _CALLS) or getattr(op, "kind", "") == "remf"
+
+
+def _choices(op: arith.Select, of: Iterations) -> int:
+    """How many choices end in this one, each of which is what another one chooses."""
+    seen, waiting = set[Op](), [op]
+    while waiting:
+        each = waiting.pop()
+        seen.add(each)
+        others = (of.maker(v) for v in (each.if_true, each.if_false))
+        waiting += [other for other in others if isinstance(other, arith.Select) and other not in seen]
+    return len(seen)
 
 
 def _is_compared(condition: Constraint) -> bool:

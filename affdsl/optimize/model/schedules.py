@@ -49,8 +49,11 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
     widest = max(1, max(arrays, default=0) // 8)
     sizes = _all_sizes(s, LONG if is_flat else SIZE * max(1, FLOAT // widest))
 
+    was = [type(op) for nest in standing_in(but_not_in, but_not_in=s) for op in walk(nest)]
+
     def is_changed(block: Block) -> bool:
-        return any(op not in others for op in block)
+        is_copy = [type(op) for each in block for op in walk(each)] == was
+        return not is_copy and any(op not in others for op in block)
 
     def enter(block: Block) -> None:
         for op in block:

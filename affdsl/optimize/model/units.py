@@ -82,8 +82,9 @@ FUNCTIONS = {"exp": 12.0, "exp2": 12.0, "log": 12.0, "log2": 12.0, "sin": 16.0, 
 """Cycles of a function for a number, or a lane of 64 bits; a quarter of that for one of 32 bits."""
 PRODUCTS = {64: 4.0, 32: 2.0}
 """Operations of a product of integers in vectors, by their bits."""
-EXTREME = 4.0
-"""Operations of the lesser of two floats, of which one may be no number."""
+EXTREME, EXTREME_BY_COMPILER = 4.0, 8.0
+"""Operations of the lesser of two floats, of which one may be no number: in registers with masks, which have `vrangeps`
+for it, and in vectors that compilers make of comparisons (7 by clang 22, 12 by gcc 12), or of two instructions."""
 SHORT_BITS, SHORT_LANES = 32, 2.0
 """Moves of a shuffle of two registers whose lanes have fewer bits (`vpermi2b` is three operations; uops.info)."""
 SHORTER = 2.0
@@ -256,7 +257,8 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
     if kind in _WHOLE_QUOTIENTS:
         return Units(integers=4.0 * lanes_of(type), busy=WHOLE_QUOTIENT * lanes_of(type))
     if kind in _EXTREMES:
-        return Units(floats=EXTREME * count)
+        is_long = lanes > 1 or (is_vector and not machine.target.has_masks)
+        return Units(floats=(EXTREME_BY_COMPILER if is_long else EXTREME) * count)
     if kind == "muli" and is_vector:
         return Units(integers=count * PRODUCTS.get(bits_of(type), PRODUCTS[32]))
     if isinstance(op, arith.Compare):

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from copy import copy
-from itertools import product
+from functools import partial
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
-from affdsl.optimize.attempts import SKEWS, distribute, fuse_late, names_made, wavefront, where_legal
+from affdsl.optimize.attempts import (
+    SKEWS,
+    after_skew,
+    distribute,
+    fuse_late,
+    names_made,
+    side_by_side,
+    wavefront,
+    where_legal,
+)
 from affdsl.optimize.machine import usual
 from affdsl.optimize.nests import (
     Nest,
@@ -27,9 +36,10 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.order import skewed_lanes
 from affdsl.optimize.search import Candidate
 from affdsl.optimize.size import require_room
+from affdsl.optimize.small_sizes import long_enough
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, recurrences, sums
-from affdsl.optimize.versions import in_other
+from affdsl.optimize.versions import in_other, longest, on_average
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -121,6 +131,9 @@ def _rows(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         if is_recurrence(nest, loop) or not all(is_recurrence(each, each.innermost) for each in inside):
             break
         with suppress(IllegalTransform, ScheduleError):
+            long = on_average(made, [each.name(each.innermost) for each in inside], long_enough(nest))
+            if long is not None:
+                longest(made, nest.name(nest.loops[0]), long)
             made.unroll_jam(name, rows)
             where_legal(made.scalar_replace, names_in(made, name)[1:])
             return made, said
@@ -145,20 +158,16 @@ def _side_by_side(s: Schedule, root: str, options: Options) -> tuple[Schedule, s
     steps = options.choices.jammed_steps
     tile = _tile(nest, options)
     require_room(nest.innermost, steps)
-    for in_turn, skew in product((tile, None) if tile else (None,), SKEWS):
-        made = copy(s)
-        with suppress(UnfitError, IllegalTransform, ScheduleError):
-            if skew:
-                made.skew(time, space, skew)
-            if in_turn:
-                made = _in_tiles(made, (time, space), in_turn, steps)
-                said.append("tiles that do not wait for each other run on threads")
-            else:
-                made.unroll_jam(time, steps)
-                where_legal(made.scalar_replace, [name])
-            behind = f", each {skew} of {space} behind the one before it" if skew else ""
-            return made, "; ".join([*said, f"{steps} iterations of {time} run at once{behind}"])
-    raise UnfitError(f"no skew makes it legal to run several iterations of {time} at once")
+    in_tiles = f"run tiles of {time} and {space} on threads"
+    try:
+        if tile is None:
+            raise UnfitError
+        made, skew = after_skew(s, time, [space], SKEWS, partial(_in_tiles, (time, space), tile, steps), in_tiles)
+        said.append("tiles that do not wait for each other run on threads")
+    except UnfitError:
+        made, skew = side_by_side(s, (time, space, name), steps)
+    behind = f", each {skew} of {space} behind the one before it" if skew else ""
+    return made, "; ".join([*said, f"{steps} iterations of {time} run at once{behind}"])
 
 
 def _in_lanes(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
@@ -232,12 +241,12 @@ def _tile(nest: Nest, options: Options) -> tuple[int, int] | None:
     return TILE if recurrences.divides(nest.innermost) else None
 
 
-def _in_tiles(s: Schedule, loops: tuple[str, str], sizes: tuple[int, int], steps: int) -> Schedule:
-    """The schedule with tiles of two loops on threads, and in them some iterations of the first one at once.
+def _in_tiles(loops: tuple[str, str], sizes: tuple[int, int], steps: int, made: Schedule) -> None:
+    """Run tiles of two loops on threads, and in them some iterations of the first one at once.
 
-    Tiles of one diagonal do not wait for each other. Raises UnfitError, and as steps do.
+    Tiles of one diagonal do not wait for each other. The schedule is changed. Raises UnfitError, and as steps do.
     """
-    made = s.tile(loops, sizes, grid=True, separate=True)
+    made.tile(loops, sizes, grid=True, separate=True)
     outer, inner = names_made(made)
     wavefront(made, outer, inner)
     inside = names_in(made, inner)
@@ -247,7 +256,6 @@ def _in_tiles(s: Schedule, loops: tuple[str, str], sizes: tuple[int, int], steps
     made.unroll_jam(rows[0], steps)  # the others are of tiles that are not whole, which may start at a maximum
     where_legal(lambda name: made.unroll_jam(name, steps), rows[1:])
     where_legal(made.scalar_replace, [nest.name(nest.innermost) for nest in nests_in(made, inner)])
-    return made
 
 
 # Statements apart -----------------------------------------------------------------------------------------------------
@@ -281,3 +289,13 @@ def apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if not said:
         raise UnfitError("apart none of its statements runs on vectors, or several iterations at once")
     return s, f"statements apart: {'; '.join(said)}"
+
+
+def take_sums_apart(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same for a row beside sums in the order of the text, before vectors of both are tried.
+
+    Counts and sums of integers, which are the same in any order, stay beside a row. Raises UnfitError.
+    """
+    if options.reassociate or not sums.is_mixed(nest) or sums.needs_no_order(s, nest):
+        raise UnfitError
+    return apart(copy(s), nest.name(nest.innermost), options)

@@ -15,7 +15,7 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value, parts_o
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.lang.indices import Index
-from affdsl.optimize.nests import counts_inside, names_in, nests, roots_of
+from affdsl.optimize.nests import counts_inside, names_in, nests, roots_of, span
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.versions import in_names
@@ -180,9 +180,9 @@ def _changes(loop: affine.For, innermost: affine.For, meant: Mapping[Value, Affi
 
 def _wraps(loop: affine.For, op: affine.Load | affine.Store) -> Iterator[Affine]:
     """The iterations of a loop from which on a subscript wraps around, which it does at the ends: A[(i + 1) mod N]."""
-    if len(loop.lower) != 1 or len(loop.upper) != 1:
+    trips = span(loop)
+    if trips is None:
         return
-    trips = loop.upper[0] - loop.lower[0]
     quotients = (atom for expr in op.index for atom in parts_of(expr) if isinstance(atom, FloorDiv))
     for atom in quotients:
         divisor = Affine.of(atom.divisor)

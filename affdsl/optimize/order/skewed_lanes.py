@@ -6,7 +6,7 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.lang.indices import Condition, Index, symbols
-from affdsl.optimize.attempts import names_made, side_by_side, where_legal
+from affdsl.optimize.attempts import SKEWS, after_skew, names_made, side_by_side, where_legal
 from affdsl.optimize.nests import (
     Nest,
     is_library_call,
@@ -35,8 +35,6 @@ LONG = 4 * ROWS
 """Rows of fewer columns are hardly more than their ends."""
 BEHIND = (1, 2)
 """How many columns a row may be behind the one before it."""
-TIME_SKEWS = (0, 1, 2)
-"""How many rows a tile of time steps may move in each of them."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -128,15 +126,8 @@ def _whole_strips(s: Schedule, steps: str, rows: str, tile: tuple[int, ...], jam
 
     Raises UnfitError, and as steps do.
     """
-    for skew in TIME_SKEWS if steps else (0,):
-        made = copy(s)
-        with suppress(IllegalTransform, ScheduleError):
-            if skew:
-                made.skew(steps, rows, skew)
-            made.tile((steps, rows) if steps else (rows,), tile)
-            break
-    else:
-        raise UnfitError(f"no skew makes it legal to tile {steps} and {rows}")
+    tiled, skews = ((steps, rows), SKEWS) if steps else ((rows,), (0,))
+    made, skew = after_skew(s, steps, [rows], skews, lambda made: made.tile(tiled, tile), f"tile {steps} and {rows}")
     strip, left = names_made(made)[-1], list[str]()
     if skew:  # where the first one begins, another row is the first in each step
         made.peel(strip, first=1)
@@ -150,8 +141,9 @@ def _whole_strips(s: Schedule, steps: str, rows: str, tile: tuple[int, ...], jam
     made.split(strip, ends[0] - ROWS + 1)
     left.append(made.made[0].names[0])
     for nest in nests_in(made, *left):
-        with suppress(UnfitError):
-            made, _ = side_by_side(made, nest, jammed)
+        if len(nest.band) > 1:
+            with suppress(UnfitError):
+                made, _ = side_by_side(made, [*map(nest.name, nest.band[-2:])], jammed)
     return made, strip
 
 
@@ -160,14 +152,13 @@ def _wavefront(s: Schedule, rows: str, columns: str) -> tuple[Schedule, int]:
 
     Raises UnfitError.
     """
-    for behind in BEHIND:
-        made = copy(s)
-        with suppress(IllegalTransform, ScheduleError):
-            made.skew(rows, columns, behind).interchange(rows, columns)
-            nest = nest_called(made, rows)
-            if nest is not None and not is_recurrence(nest, nest.innermost):
-                return made, behind
-    raise UnfitError(f"no skew makes it legal to run several iterations of {rows} at once")
+
+    def swap(made: Schedule) -> None:
+        nest = nest_called(made.interchange(rows, columns), rows)
+        if nest is None or is_recurrence(nest, nest.innermost):
+            raise UnfitError
+
+    return after_skew(s, rows, [columns], BEHIND, swap, f"run several iterations of {rows} at once")
 
 
 def _copied(s: Schedule, array: str, loop: str, behind: int, lanes: int) -> None:

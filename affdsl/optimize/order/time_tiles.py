@@ -9,7 +9,7 @@ from typing import Literal
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
-from affdsl.optimize.attempts import bring_innermost, names_made, wavefront
+from affdsl.optimize.attempts import after_skew, bring_innermost, names_made, wavefront
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.machine import LARGE, has_large_cache
 from affdsl.optimize.memory import lines
@@ -26,7 +26,7 @@ TAILS: tuple[Literal["overlapped", "masked", "scalar"], ...] = ("overlapped", "m
 is large."""
 SHIFTS = (0, 1, 2, 3)
 """How late a sweep may run, in rows."""
-SKEWS = (1, 2, 3, 4)
+SKEWS = (0, 1, 2, 3, 4)
 """How many rows a tile may move in each time step."""
 SMALL_PART = 16
 """Sweeps that each go through all arrays are tiled where these exceed one part in so many of a large second cache."""
@@ -201,16 +201,12 @@ def _sizes(choices: Choices, dimensions: int) -> tuple[int, ...]:
 
 def _tiled(s: Schedule, root: str, inner: list[str], sizes: tuple[int, ...], *, separate: bool) -> Schedule:
     """The loops tiled after the smallest skew with which that is legal, whole tiles apart if need be."""
-    for skew in (0, *SKEWS) if not _stores_again(s, root, inner[0]) else ():
-        made = copy(s)
-        try:
-            for name in inner if skew else ():
-                made.skew(root, name, skew)
-            made.tile((root, *inner), sizes, grid=True, separate=separate)
-        except (IllegalTransform, ScheduleError):
-            continue
-        return made
-    raise UnfitError("no skew makes it legal to tile its time steps")
+
+    def tile(made: Schedule) -> None:
+        made.tile((root, *inner), sizes, grid=True, separate=separate)
+
+    skews = () if _stores_again(s, root, inner[0]) else SKEWS
+    return after_skew(s, root, inner, skews, tile, "tile its time steps")[0]
 
 
 def _stores_again(s: Schedule, time: str, space: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
@@ -9,7 +10,6 @@ from itertools import permutations
 
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import ComplexType, FloatType, IntegerType
 from affdsl.optimize.attempts import bring_innermost, names_made
 from affdsl.optimize.machine import LINE
 from affdsl.optimize.nests import Nest, unfit_where_refused
@@ -18,6 +18,7 @@ from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import sums
 from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.transforms.squares import MOST
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -50,7 +51,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             break
     else:
         raise UnfitError
-    size = LINE // max(map(_bytes, (*stored, *loaded)))
+    size = LINE // max(width_of(a.buffer.type.element) or LINE for a in (*stored, *loaded))
     if size < LEAST:
         raise UnfitError
     made = copy(s)
@@ -78,8 +79,9 @@ def _turned(s: Schedule, pair: Sequence[str], size: int, lanes: int) -> Schedule
             made.unroll_jam(outer, lanes)
         else:
             made.unroll(outer, lanes)
-        kinds = {type(op) for op in walk(made.function)} - {type(op) for op in walk(s.function)}
-        if vector.Shuffle in kinds and vector.FromElements not in kinds:
+        more = Counter(type(op) for op in walk(made.function))
+        more.subtract(type(op) for op in walk(s.function))
+        if more[vector.Shuffle] > 0 and more[vector.FromElements] <= 0:
             return made
     return None
 
@@ -87,9 +89,3 @@ def _turned(s: Schedule, pair: Sequence[str], size: int, lanes: int) -> Schedule
 def _along(nest: Nest, loop: affine.For, other: affine.For) -> list[Access]:
     """The accesses along whose rows a loop runs, and which another one moves on."""
     return [a for a in nest.accesses if nest.stride(a, loop).motion == "contiguous" and not nest.is_still(a, other)]
-
-
-def _bytes(access: Access) -> int:
-    """How many bytes an element has, one at least."""
-    type = access.buffer.type.element
-    return max(type.width // 8, 1) if isinstance(type, FloatType | IntegerType | ComplexType) else LINE

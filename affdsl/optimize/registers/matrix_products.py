@@ -90,12 +90,15 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
 
 
 def is_tiny(found: Product, options: Options) -> bool:
-    """Whether a product has so few elements, for all sizes, that no copies of its factors pay."""
-    bits = bits_of(found.store)
-    loops = found.i, found.j, found.k
-    return (
-        small_products.is_tiny(loops, bits // 8, options.target.lanes(bits), options.target) and not found.is_triangular
-    )
+    """Whether a product of known size, with a vector of columns at least, fits into half of the nearest cache.
+
+    Copies of its factors would take about as long as the products, of which there may be many.
+    """
+    bits, nearest = bits_of(found.store), (options.target.caches or USUAL_CACHES)[0]
+    i, j, k = (small_products.trips(loop) for loop in (found.i, found.j, found.k))
+    if found.is_triangular or i is None or j is None or k is None or j < options.target.lanes(bits):
+        return False
+    return (i * j + i * k + k * j) * bits // 8 <= nearest // 2
 
 
 def tiny_ones(s: Schedule, inside: Collection[str], options: Options) -> bool:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 
-from affdsl.codegen.targets.target import Target
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import AllOrNone
-from affdsl.optimize.machine import USUAL_CACHES
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, unfit_where_refused
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, span, unfit_where_refused
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
@@ -108,23 +106,6 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
     return Small()
 
 
-def is_tiny(loops: Sequence[affine.For], size: int, columns: int, target: Target) -> bool:
-    """Whether a product of known size, with so many bytes an element, fits into half of the nearest cache.
-
-    Copies of its factors would take about as long as the products, of which there may be many. `columns` are those that
-    one row of registers has at least.
-
-    Parameters
-    ----------
-    loops
-        Its loops over rows, columns and terms.
-    """
-    counts = [_count(loop) for loop in loops]
-    i, j, k = (each or 0 for each in counts)
-    nearest = (target.caches or USUAL_CACHES)[0]
-    return None not in counts and j >= columns and (i * j + i * k + k * j) * size <= nearest // 2
-
-
 def is_narrow(loops: Sequence[affine.For], lanes: int) -> bool:
     """Whether a product has few columns, and how many is known, but not sums so short that compilers unroll them too.
 
@@ -133,7 +114,7 @@ def is_narrow(loops: Sequence[affine.For], lanes: int) -> bool:
     loops
         Its loops over rows, columns and terms.
     """
-    columns = _count(loops[1])
+    columns = trips(loops[1])
     return columns is not None and 1 < columns < NARROW and not is_straight(loops, lanes)
 
 
@@ -147,7 +128,7 @@ def is_straight(loops: Sequence[affine.For], lanes: int) -> bool:
     lanes
         How many numbers a register has: of more columns than `STRAIGHT`, compilers leave no more than half a vector.
     """
-    columns, terms = _count(loops[1]) or NARROW, _count(loops[2]) or NARROW
+    columns, terms = trips(loops[1]) or NARROW, trips(loops[2]) or NARROW
     is_even = columns <= STRAIGHT or columns % max(1, lanes // 2) == 0
     return columns < NARROW and terms <= STRAIGHT and is_even
 
@@ -159,7 +140,7 @@ def in_rows(s: Schedule, loops: tuple[str, str, str], columns: affine.For, optio
     a row as have sums in half of the registers run at once: a factor of a row is spread once for all of them.
     """
     j = loops[1]
-    count = _count(columns) or lanes
+    count = trips(columns) or lanes
     while lanes > 2 and lanes // 2 >= count:
         lanes //= 2
     s.vectorize(j, lanes, tail="folded")
@@ -191,7 +172,7 @@ def in_one_register(s: Schedule, nest: Nest, loops: Sequence[affine.For], option
         The loops over rows, columns and terms, whose numbers of iterations are known but for the first.
     """
     _, j, k = loops
-    columns, lanes = _count(j) or 0, lanes_of(nest, options)
+    columns, lanes = trips(j) or 0, lanes_of(nest, options)
     while lanes > 2 and lanes // 2 >= columns:
         lanes //= 2
     reads = [a for a in nest.accesses if a.kind == "read" and not nest.is_still(a, j) and not nest.is_still(a, k)]
@@ -212,12 +193,12 @@ def in_one_register(s: Schedule, nest: Nest, loops: Sequence[affine.For], option
     return made, f"{column} is one vector of {lanes}, {term} is straight code"
 
 
-def _count(loop: affine.For) -> int | None:
+def trips(loop: affine.For) -> int | None:
     """How often a loop runs, where its bounds are numbers."""
-    (low, *lows), (high, *highs) = loop.lower, loop.upper
-    if lows or highs or not (low.is_constant and high.is_constant):
+    trip = span(loop)
+    if trip is None or not (trip.is_constant and loop.lower[0].is_constant):
         return None
-    return max(0, -((low.constant - high.constant) // loop.step))
+    return max(0, -(-trip.constant // loop.step))
 
 
 def finish(s: Schedule, small: Small, options: Options, rows: int = ROWS) -> None:

@@ -10,7 +10,7 @@ from itertools import combinations
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.memory.lines import from_a_line, past_the_caches
@@ -179,7 +179,9 @@ def _lanes(nest: Nest, options: Options) -> int:
     has_tables = options.target.has_tables and are_of_bytes(loop)
     if lookups(loop) and not has_tables:
         raise UnfitError(f"{nest.name(loop)} does nothing but look up small elements, one by one")
-    looks_up = not has_tables and any(isinstance(op, memref.Load) for op in loop.body)
+    looks_up = not has_tables and any(
+        a.kind == "read" and a.op in loop.body and nest.stride(a, loop).motion == "unknown" for a in nest.accesses
+    )
     conditions = [op for op in loop.body if isinstance(op, affine.If | scf.If)]
     masked = {op.memref for each in conditions for op in walk(each) if isinstance(op, affine.Store)}
     at_once = LOOKING_UP if looks_up else UNDER_MASKS if len(masked) > 1 else 1
@@ -194,7 +196,9 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     name = nest.name(nest.innermost)
     made, begins = from_a_line(copy(s), nest, name, options)
     try:
-        made.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
+        takes_long = any(isinstance(op, scf.For) for op in holders(nest.innermost))  # an iteration that is left over
+        tail = options.tail if takes_long else "halved" if _is_short(s, name, lanes) else "overlapped"
+        made.vectorize(name, lanes, tail=tail)
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None

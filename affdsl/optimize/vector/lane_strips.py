@@ -6,20 +6,30 @@ from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
 
-from affdsl.ir.dialects import affine
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import MemRefType
 from affdsl.optimize.attempts import names_made, where_legal
-from affdsl.optimize.nests import names_in, nest_called, on_vectors, require_loop, unfit_where_refused
+from affdsl.optimize.nests import (
+    loop_called,
+    names_in,
+    nest_called,
+    on_vectors,
+    require_loop,
+    unfit_where_refused,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import transposes
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
 
-VECTORS = 2
+VECTORS = 4
 """How many vectors a strip has: what several arrays have of it, for rows of 1000 numbers, is in the second cache."""
+TURNED = 2
+"""How many it has where squares are turned in registers, which hold no more."""
 GATHERED = 2
 """So many vectors that are put together, or taken apart, take as long as one that is copied in a block of lines."""
 
@@ -31,35 +41,83 @@ def take(s: Schedule, name: str, lanes: int, gathered: int, options: Options) ->
             ->  for t, i by 16: for lanes i: { for j: p_fast[j, i] = ...; for j down: v[j, i] = ... p_fast[j, i] }
 
     What every iteration of a loop around writes again before anything reads it is in the copy alone, and taken back in
-    the last one. It pays where few vectors are copied in place of many that are `gathered` in each iteration, lane by
-    lane. Raises UnfitError.
+    the last one. What else lies apart is turned in registers (`turned`), or copied as well where that cannot be: then
+    it pays where few vectors are copied in place of many that are `gathered` in each iteration, lane by lane. Raises
+    UnfitError.
 
     References
     ----------
     Tu and Padua, "Automatic array privatization", LCPC 1993; Zhang, Cohen and Owens, "Fast tridiagonal solvers on the
     GPU", PPoPP 2010, for many systems in lanes.
     """
+    with suppress(UnfitError):
+        return _in_strips(s, name, lanes, None, options)
+    return _in_strips(s, name, lanes, gathered, options)
+
+
+def turned(s: Schedule, name: str, lanes: int) -> Schedule:
+    """The schedule with as many iterations of the loops inside of one on vectors at once as make squares.
+
+        for i in 8 lanes: for j: x[i, j] = S(x[i, j - 1])   ->   for i in 8 lanes: for j by 8: { load rows; turn; ... }
+
+    Raises UnfitError where a loop that gathers lanes has no squares, and where none does.
+    """
+    made = copy(s)
+    gathering = [each for each in names_in(s, name)[1:] if lanes_apart(require_loop(s, each))]
+    if not gathering:
+        raise UnfitError
+    for inner in gathering:
+        with unfit_where_refused():
+            made.unroll(inner, lanes)
+        loop = loop_called(made, inner)
+        if loop is None or lanes_apart(loop):
+            raise UnfitError("its lanes lie in no squares")
+    return made
+
+
+def lanes_apart(loop: Op) -> int:
+    """How many vectors are put together, or taken apart, in a loop."""
+    ops = [*walk(loop)]
+    apart = {op.source for op in ops if isinstance(op, vector.Extract)}
+    return len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
+
+
+def _in_strips(s: Schedule, name: str, lanes: int, gathered: int | None, options: Options) -> tuple[Schedule, str]:
+    """The schedule as `take` has it, with copies of all that lies apart, or of what no copy is taken back of (None)."""
     made = copy(s)
     with unfit_where_refused():
+        apart = [*_apart(made, name)]
         made.strip_mine(name, VECTORS * lanes)
         (strip,) = names_made(made)
         if options.threads > 1:
             where_legal(made.parallel, [strip])
-        for array, layout in [*_apart(made, name)]:
+        left = 0
+        for array, layout in apart:
             made.copy(array, name, layout=layout, private=True)
+            if gathered is None and _beside(made, name):
+                made.undo()
+                left += 1
+        if left == len(apart):
+            raise UnfitError
         copied = _beside(made, name)
-        if GATHERED * len(copied) >= gathered:
+        if gathered is not None and GATHERED * len(copied) >= gathered:
             raise UnfitError
         where_legal(made.scalar_replace, names_in(made, name)[1:])
-        on_vectors(made, name, lanes, "scalar").unroll_jam(name, VECTORS)
+        if left:
+            made.vectorize(name, lanes, tail=options.tail).unroll_jam(name, TURNED)
+            made = turned(made, name, lanes)
+        else:
+            on_vectors(made, name, lanes, options.tail).unroll_jam(name, VECTORS)
     for each in copied:
         nest = nest_called(made, each)
         if nest is not None:
             with suppress(UnfitError):
                 made, _ = transposes.take(made, nest, options)
     shared = ", which threads share" if any(r.is_parallel for r in made.loops() if r.names[0] == strip) else ""
-    said = f"a recurrence: {VECTORS * lanes} iterations of {name} run at once, in lanes"
-    return made, f"{said}, on copies in which these are side by side{shared}"
+    rows = TURNED if left else VECTORS
+    said = f"a recurrence: {rows * lanes} iterations of {name} run at once, in lanes"
+    in_registers = ", or turned in registers" if left else ""
+    return made, f"{said}, on copies in which these are side by side{in_registers}{shared}"
 
 
 def _beside(s: Schedule, name: str) -> list[str]:

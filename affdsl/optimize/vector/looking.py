@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from copy import copy
 
 from affdsl.codegen.c.vector_helpers import TARGETS
@@ -85,10 +84,7 @@ def take_kept(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]
     One iteration after the other, a processor would have to guess each time whether the condition holds. It pays where
     the target has an instruction that packs lanes, for all of those that are stored. Raises UnfitError.
     """
-    name, made = nest.name(nest.innermost), copy(s)
-    if not nest.innermost.results:
-        with suppress(IllegalTransform, ScheduleError):
-            made.scalar_replace(name)
+    name, made = nest.name(nest.innermost), copy(sums.handed_on(s, nest))
     loop, again = loop_called(made, name), nest_called(made, name)
     if loop is None or again is None or not loop.results:
         raise UnfitError

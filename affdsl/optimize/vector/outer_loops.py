@@ -11,6 +11,7 @@ from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
+from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import Nest, lanes_of, nests, nests_in, on_vectors
 from affdsl.optimize.notes import Notes, of
@@ -24,6 +25,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 OPERATIONS = 2
 """How many operations inside of a loop run at once on all vectors, for each register."""
+FEW_APART = range(2, 5)
+"""How many elements what lanes touch may lie apart: as many vectors are loaded, and shuffled, for as many of these."""
 
 
 def take(s: Schedule, root: str, options: Options, *, near: bool = False) -> tuple[Schedule, str]:
@@ -104,10 +107,11 @@ def _depth(loop: affine.For, found: Sequence[Nest]) -> int:
 def _lies_in_rows(nest: Nest, loop: affine.For) -> bool:
     """Whether all that the innermost loop accesses is the same in each iteration of another one, or lies in a row.
 
-    What is kept in buffers of one element is in registers.
+    What is kept in buffers of one element is in registers. Rows of which every second to fourth element is touched are
+    put together from vectors.
     """
-    motions = {nest.stride(access, loop).motion for access in nest.accesses if access.buffer.rank}
-    return motions <= {"invariant", "contiguous"}
+    found = [nest.stride(access, loop) for access in nest.accesses if access.buffer.rank]
+    return all(each.motion in ("invariant", "contiguous") or each.elements in FEW_APART for each in found)
 
 
 def _is_strip(inner: Op, loop: affine.For) -> bool:
@@ -149,8 +153,13 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     for nest in held:
         if _begins_elsewhere(nest, name) and sums.is_sum(nest, nest.innermost):
             made.scalar_replace(nest.name(nest.innermost))  # each of the loops that it becomes goes on with the sum
+    apart = max(_apart(nest, name) for nest in held)
+    if apart > 1:
+        where_legal(lambda inner: made.unroll(inner, apart), [nest.name(nest.innermost) for nest in held])
     on_vectors(made, name, lanes, options.tail)
     said = f"{name} runs on vectors of {lanes}, each lane with the loops inside of it"
+    if apart > 1:
+        return made, f"{said}; {apart} iterations of these at once, which touch what lies between"
     shared = _with_rows_in_common(name, held)
     try:
         if not shared:
@@ -165,6 +174,13 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
             with suppress(IllegalTransform, ScheduleError):
                 made.scalar_replace(nest.name(nest.innermost))
     return made, said
+
+
+def _apart(nest: Nest, name: str) -> int:
+    """How many elements the rows lie apart that lanes of a loop touch, where the innermost loop runs along these."""
+    loop = next(each for each in nest.loops if nest.name(each) == name)
+    rows = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
+    return max((nest.stride(a, loop).elements or 1 for a in rows), default=1)
 
 
 def _begins_elsewhere(nest: Nest, name: str) -> bool:

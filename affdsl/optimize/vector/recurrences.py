@@ -6,14 +6,22 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, math, vector
+from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
-from affdsl.optimize.nests import Nest, lane_by_lane, lanes_of, loop_called, names_in, unfit_where_refused
+from affdsl.optimize.nests import (
+    Nest,
+    lane_by_lane,
+    lanes_of,
+    loop_called,
+    names_in,
+    unfit_where_refused,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import lane_strips, sums
+from affdsl.optimize.vector.lane_strips import lanes_apart
 from affdsl.optimize.vector.outer_loops import several
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
@@ -61,14 +69,16 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     with unfit_where_refused():
         wide = copy(made).vectorize(outer, lanes)
         with suppress(UnfitError):
-            return lane_strips.take(s, outer, lanes, sum(map(_gathered, _called(wide, outer))), options)
-        if lanes > HALF and any(map(_gathered, _called(wide, outer))):
+            return lane_strips.take(s, outer, lanes, sum(map(lanes_apart, _called(wide, outer))), options)
+        with suppress(UnfitError):
+            return _in_squares(made, outer, lanes, options)
+        if lanes > HALF and any(map(lanes_apart, _called(wide, outer))):
             lanes = HALF
             wide = made.vectorize(outer, lanes)
     if not all(map(_pays, _called(wide, outer))):
         raise UnfitError(lane_by_lane(nest, outer))
     said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
-    if not any(map(_gathered, _called(wide, outer))):
+    if not any(map(lanes_apart, _called(wide, outer))):
         wide, said = several(wide, outer, [nest], options, said)
     elif options.target.registers >= ROOMY and any(map(divides, _called(wide, outer))):
         with suppress(IllegalTransform, ScheduleError):
@@ -79,6 +89,20 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             wide.parallel(outer)
             said += ", on threads"
     return wide, said
+
+
+def _in_squares(s: Schedule, outer: str, lanes: int, options: Options) -> tuple[Schedule, str]:
+    """The schedule with a loop on vectors whose lanes lie apart, in squares. Raises UnfitError, and as steps do."""
+    made = copy(s).vectorize(outer, lanes, tail=options.tail)
+    if not any(lanes_apart(each) and divides(each) for each in _called(made, outer)):
+        raise UnfitError
+    several = 1
+    if options.target.registers >= ROOMY:
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(outer, lane_strips.TURNED)
+            several = lane_strips.TURNED
+    made = lane_strips.turned(made, outer, lanes)
+    return made, f"a recurrence: {several * lanes} iterations of {outer} run at once, in lanes, turned in registers"
 
 
 def _waits(nest: Nest, loop: affine.For) -> bool:
@@ -107,14 +131,7 @@ def divides(loop: Op) -> bool:
 
 def _pays(loop: Op) -> bool:
     """Whether vectors are put together, or taken apart, seldom enough."""
-    return _gathered(loop) <= GATHERED * sum(map(_weight, walk(loop)))
-
-
-def _gathered(loop: Op) -> int:
-    """How many vectors are put together, or taken apart."""
-    ops = [*walk(loop)]
-    apart = {op.source for op in ops if isinstance(op, vector.Extract)}
-    return len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
+    return lanes_apart(loop) <= GATHERED * sum(map(_weight, walk(loop)))
 
 
 def _weight(op: Op) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType
@@ -15,6 +15,7 @@ from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.nests import (
     Nest,
     is_lane_by_lane,
+    is_library_call,
     lanes_for,
     lanes_of,
     loop_called,
@@ -24,6 +25,7 @@ from affdsl.optimize.nests import (
     on_vectors,
     require_loop,
     require_quick_numbers,
+    unfit_where_refused,
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.size import require_room
@@ -39,6 +41,8 @@ from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+FEW_ROWS = 2
+"""How many rows at once add to one row, where rows of several arrays are gone over."""
 NARROW = 2
 """How many registers of narrow integers are added to accumulators in an iteration."""
 
@@ -47,8 +51,9 @@ def take_mixed(s: Schedule, nest: Nest, lanes: int, options: Options) -> tuple[S
     """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
     name, outer = nest.name(nest.innermost), [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     if outer and adds_to_one_row(nest, outer[-1]) and _may_have_rows_in_lanes(s, outer[-1], name):
+        rows = FEW_ROWS if _matrices(nest, outer[-1], options) > 1 else rows_at_once(options)
         with suppress(IllegalTransform, ScheduleError):
-            return _rows_in_lanes(s, outer[-1], name, lanes, options)
+            return _rows_in_lanes(s, outer[-1], name, lanes, rows, options)
     lanes = _lanes_of_what_moves(s, nest, options) or lanes
     made = copy(s).scalar_replace(name)
     return on_vectors(
@@ -77,7 +82,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     counting, in_any_order = _lanes_of_what_moves(s, nest, options), options.reassociate or needs_no_order(s, nest)
     if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
-            return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
+            lanes = counting or lanes_of(nest, options)
+            return _rows_in_lanes(s, outer[-1], name, lanes, rows_at_once(options), options)
     if in_any_order:
         is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
         vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
@@ -93,6 +99,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
                 sums_up = f"{name} sums up in {lanes} lanes"
                 shuffles = f"{name} runs on vectors of {lanes}, and shuffles what it hands on"
                 return made, f"{shuffles if hands_on else sums_up}{begins}"
+    with suppress(UnfitError):
+        return _terms_in_lanes(s, nest, options)
     if not outer:
         raise UnfitError("its sum is made in the order of the text, one addition after the other")
     require_quick_numbers(nest)
@@ -110,6 +118,22 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     raise UnfitError(f"its sum is made in the order of the text, and no other one runs beside it: {why}")
 
 
+def _terms_in_lanes(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with what conditions add to a sum made in lanes, which are then added one after the other.
+
+    That pays where an addition takes less than what is added, as quotients do. Raises UnfitError.
+    """
+    name, lanes = nest.name(nest.innermost), lanes_of(nest, options)
+    branches = [op for op in nest.innermost.body if isinstance(op, affine.If | scf.If)]
+    if not any(isinstance(op, arith.Binary) and op.kind == "divf" for each in branches for op in walk(each)):
+        raise UnfitError
+    with unfit_where_refused():
+        made = copy(s).if_convert(name).vectorize(name, lanes, tail="scalar")
+    if is_lane_by_lane(made, name):
+        raise UnfitError
+    return made, f"{name} runs on vectors of {lanes}, whose lanes are added in the order of the text"
+
+
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop at once, in lanes if they may. Raises as steps.
 
@@ -123,6 +147,9 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
         made.scalar_replace(name)
     lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
     wide = superword.in_lanes(made, [name], lanes)
+    several = len(require_loop(made, name).carried) > sums
+    if wide is None and several and any(map(is_library_call, walk(nest.innermost))):  # no register outlives a call
+        raise UnfitError("its functions of the C library take longer than one addition waits for another")
     how = f", in lanes of vectors of {lanes}" if wide is not None else ""
     return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
 
@@ -132,12 +159,7 @@ def _lanes_of_what_moves(s: Schedule, nest: Nest, options: Options) -> int:
 
     Of what is counted a register has so many; of narrow integers, `NARROW` registers.
     """
-    made, name = copy(s), nest.name(nest.innermost)
-    if not nest.innermost.results:
-        with suppress(IllegalTransform, ScheduleError):
-            made.scalar_replace(name)
-    loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
-    loop = next(loops, None)  # none where it runs once
+    loop = loop_called(handed_on(s, nest), nest.name(nest.innermost))  # none where it runs once
     if loop is None or not loop.results:
         return 0
     if all_count(loop):
@@ -157,12 +179,21 @@ def needs_no_order(s: Schedule, nest: Nest) -> bool:
     """Whether all that the innermost loop sums up is exact in any order: integers, extremes, counts, places."""
     if sums_integers(nest, nest.innermost):
         return True
+    made, iv = handed_on(s, nest), nest.innermost.iv
+    with suppress(IllegalTransform, ScheduleError):
+        is_handed_on = bool(nest.innermost.results) or made.function is not s.function
+        return is_handed_on and is_exact_in_lanes(alone(way_to(made.function, {iv})), iv, made.module)
+    return False
+
+
+def handed_on(s: Schedule, nest: Nest) -> Schedule:
+    """The schedule in which iterations of the innermost loop hand on what it sums up; as it was where none may."""
+    if nest.innermost.results:
+        return s
     made = copy(s)
     with suppress(IllegalTransform, ScheduleError):
-        if not nest.innermost.results:
-            made.scalar_replace(nest.name(nest.innermost))
-        return is_exact_in_lanes(alone(way_to(made.function, {nest.innermost.iv})), nest.innermost.iv, made.module)
-    return False
+        made.scalar_replace(nest.name(nest.innermost))
+    return made
 
 
 def is_large(loop: affine.For) -> bool:
@@ -234,12 +265,11 @@ def loop_around(nest: Nest, name: str) -> affine.For:
     return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
-def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
+def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, rows: int, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
 
     Raises as steps do.
     """
-    rows = rows_at_once(options)
     made = copy(s)
     left = [row.names[0] for row in made.unroll_jam(outer, rows).made]
     for each in [name, *(each for each in left if _sums_up(made, each))]:

@@ -1,7 +1,9 @@
 """Sines and cosines as arithmetic, where the angle is not far from 0: elsewhere they are what the C library makes.
 
-x = n pi/2 + r, where n is the integer nearest to x / (pi / 2), and r is known as a number and what that leaves over,
-from pi/2 in parts. The last two bits of n say whether the sine or the cosine of r is meant, and with which sign.
+Of f64: x = n pi/2 + r, where n is the integer nearest to x / (pi / 2), and r is known as a number and what that leaves
+over, from pi/2 in parts. The last two bits of n say whether the sine or the cosine of r is meant, and with which sign.
+Of f32, in f64: x = n pi + r, and n says whether the result is sin(r) or -sin(r); for cosines n is a half more than an
+integer. A longer polynomial takes less than two of which one is chosen.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def circular(op: math.Unary, format: Format) -> tuple[Op, ...]:
     near = m.compare("ole", m.absolute(of), far)
     condition = m.made(vector.Reduction, I1, "and", near, ()) if isinstance(of.type, VectorType) else near
     inside = Maker(op.result.type, format, at)
-    found = _polynomials(inside, op.kind, of)
+    found = (_by_quarters if format is F64 else _by_half_turns)(inside, op.kind, of)
     exact = with_fields(op, result=Value(op.result.type), attributes=(*op.attributes, (FAR, UnitAttr())))
     then, orelse = (*inside.ops, scf.Yield((found,))), (exact, scf.Yield((exact.result,)))
     return (*m.ops, scf.If(condition, then, orelse, (op.result,), location=at))
@@ -53,31 +55,41 @@ def is_far(op: math.Unary) -> bool:
     return any(name == FAR for name, _ in op.attributes)
 
 
-def _polynomials(m: Maker, kind: str, x: Value) -> Value:
-    """The sine or the cosine of a number, in f64 also for one of f32."""
-    format = m.format
-    w = m if format is F64 else m.in_f64()
-    wide = x if w is m else w.extended(x)
-    rounder = w.number(F64.rounder)
-    turned = w.add(w.multiply(wide, w.number(2 / pi)), rounder)
+def _by_half_turns(m: Maker, kind: str, x: Value) -> Value:
+    """The sine or the cosine of a number of f32, in f64."""
+    w = m.in_f64()
+    wide, rounder, one = w.extended(x), w.number(F64.rounder), w.number(1.0)
+    turns = w.multiply(wide, w.number(1 / pi))
+    if kind == "cos":
+        turns = w.add(turns, w.number(0.5))
+    turned = w.add(turns, rounder)
     n = w.subtract(turned, rounder)
-    first, second, *last = (w.multiply(n, w.number(part)) for part in format.half_pi)
-    r = w.subtract(wide, first)
-    if last:
-        r, tail = _reduced(w, r, second, *last)
-    else:
-        r, tail = w.subtract(r, second), None
+    if kind == "cos":
+        n = w.subtract(n, w.number(0.5))
+    first, second = (w.multiply(n, w.number(2 * part)) for part in m.format.half_pi)
+    r = w.subtract(w.subtract(wide, first), second)
     z = w.multiply(r, r)
-    sine, cosine = _sine(w, format, r, tail, z), _cosine(w, format, r, tail, z)
+    sine = w.multiply(r, w.add(w.multiply(z, w.polynomial(m.format.sin, z)), one))
+    sign = w.binary("shli", w.bits(turned), w.integer(F64.bits - 1))
+    return m.narrowed(w.of_bits(w.binary("xori", w.bits(sine), sign)))
+
+
+def _by_quarters(m: Maker, kind: str, x: Value) -> Value:
+    """The sine or the cosine of a number of f64."""
+    rounder, one = m.number(F64.rounder), m.integer(1)
+    turned = m.add(m.multiply(x, m.number(2 / pi)), rounder)
+    n = m.subtract(turned, rounder)
+    first, *others = (m.multiply(n, m.number(part)) for part in F64.half_pi)
+    r, tail = _reduced(m, m.subtract(x, first), *others)
+    z = m.multiply(r, r)
+    sine, cosine = _sine(m, r, tail, z), _cosine(m, r, tail, z)
     if kind == "sin":
-        sine = w.choose("olt", w.absolute(wide), w.number(LEAST), wide, sine)
-    quarter = w.bits(turned) if kind == "sin" else w.binary("addi", w.bits(turned), w.integer(1))
-    one = w.integer(1)
-    is_odd = w.equals(w.binary("andi", w.bits(turned), one), one)
-    found = w.select(is_odd, *((cosine, sine) if kind == "sin" else (sine, cosine)))
-    sign = w.binary("shli", w.binary("andi", quarter, w.integer(2)), w.integer(F64.bits - 2))
-    found = w.of_bits(w.binary("xori", w.bits(found), sign))
-    return found if w is m else m.narrowed(found)
+        sine = m.choose("olt", m.absolute(x), m.number(LEAST), x, sine)
+    quarter = m.bits(turned) if kind == "sin" else m.binary("addi", m.bits(turned), one)
+    is_odd = m.equals(m.binary("andi", m.bits(turned), one), one)
+    found = m.select(is_odd, *((cosine, sine) if kind == "sin" else (sine, cosine)))
+    sign = m.binary("shli", m.binary("andi", quarter, m.integer(2)), m.integer(F64.bits - 2))
+    return m.of_bits(m.binary("xori", m.bits(found), sign))
 
 
 def _reduced(m: Maker, r: Value, second: Value, third: Value, fourth: Value) -> tuple[Value, Value]:
@@ -92,20 +104,16 @@ def _reduced(m: Maker, r: Value, second: Value, third: Value, fourth: Value) -> 
     return found, m.add(m.subtract(r, found), tail)
 
 
-def _sine(m: Maker, format: Format, r: Value, tail: Value | None, z: Value) -> Value:
+def _sine(m: Maker, r: Value, tail: Value, z: Value) -> Value:
     """sin(r + tail), where z = r * r."""
-    rest = m.multiply(m.multiply(r, z), m.polynomial(format.sin, z))
-    if tail is not None:
-        half = m.multiply(m.number(0.5), z)
-        rest = m.add(rest, m.subtract(tail, m.multiply(half, tail)))
-    return m.add(r, rest)
+    rest = m.multiply(m.multiply(r, z), m.polynomial(F64.sin, z))
+    half = m.multiply(m.number(0.5), z)
+    return m.add(r, m.add(rest, m.subtract(tail, m.multiply(half, tail))))
 
 
-def _cosine(m: Maker, format: Format, r: Value, tail: Value | None, z: Value) -> Value:
+def _cosine(m: Maker, r: Value, tail: Value, z: Value) -> Value:
     """cos(r + tail), where z = r * r."""
     one, half = m.number(1.0), m.multiply(m.number(0.5), z)
     w = m.subtract(one, half)
-    rest = m.multiply(m.multiply(z, z), m.polynomial(format.cos, z))
-    if tail is not None:
-        rest = m.subtract(rest, m.multiply(r, tail))
+    rest = m.subtract(m.multiply(m.multiply(z, z), m.polynomial(F64.cos, z)), m.multiply(r, tail))
     return m.add(w, m.add(m.subtract(m.subtract(one, w), half), rest))

@@ -26,6 +26,7 @@ from affdsl.passes.legality.words import name
 from affdsl.passes.lowering.carried_variables import variables_replaced
 from affdsl.passes.transforms.hoist import may_meet
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, Faults
+from affdsl.passes.transforms.scalar_replace.branches import out_of_branches
 from affdsl.passes.transforms.scalar_replace.elements import changed_under_conditions
 from affdsl.passes.transforms.scalar_replace.idle import without_idle_variables
 
@@ -51,8 +52,9 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     same element in each iteration, and nothing else touches it, the store to it moves behind the loop. Buffers of one
     element that the function makes are carried also where they are changed under conditions, and in loops inside of
     this one. So is an element of an array that is changed under a condition, if it may be stored in any case: then no
-    other thread may use it meanwhile. If the loop may not run, what would then be stored, or loaded and
-    fail, is put under the condition that it does:
+    other thread may use it meanwhile. What both branches of a condition store last is stored behind it, if what they
+    load may then be carried. If the loop may not run, what would then be stored, or loaded and fail, is put under the
+    condition that it does:
 
         for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
 
@@ -102,6 +104,9 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
             loop = next(op for op in walk(function) if isinstance(op, Loop) and op.iv is iv)
         search = _Search(Dependences(function, module), loop)
         plan = search.plan()
+        apart = out_of_branches(function, loop, module) if has_branches and plan is None else None
+        if apart is not None and (found := _Search(Dependences(apart[0], module), apart[1]).plan()) is not None:
+            (function, loop), plan = apart, found
     if plan is None and changed is not None:
         return without_idle_variables(function, iv)
     if plan is None:

@@ -71,9 +71,10 @@ def vectorize(
         for i = 0 to n: B[i] = A[i] * 2   ->   for i = 0 to n - n mod 4 step 4: B[i : i + 4] = A[i : i + 4] * 2
                                                for i = n - n mod 4 to n: B[i] = A[i] * 2
 
-    The loop may be an inner or an outer one, with loops and conditions inside. Neighbours are loaded and stored as
-    vectors, elements at a small stride by vectors and shuffles, all others lane after lane; no element is stored to
-    that the loop as written does not store to, and none is loaded but those that it loads and what lies between them.
+    The loop may be an inner or an outer one, with loops and conditions inside; bounds of these may be data if they are
+    the same for all lanes. Neighbours are loaded and stored as vectors, elements at a small stride by vectors and
+    shuffles, all others lane after lane; no element is stored to that the loop as written does not store to, and none
+    is loaded but those that it loads and what lies between them.
     A condition that differs from lane to lane becomes a mask; an element that both of its branches store to is stored
     once, behind it. Values that the loop carries are combined in all lanes if any order gives the same, or
     `reassociate` allows another, and else go from lane to lane as they did. Statements of the body change places where

@@ -16,7 +16,7 @@ from affdsl.ir.types import I1, INDEX, VectorType
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.reduction import Reductions
 from affdsl.passes.legality.refusal import refusal
-from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, never_fails
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from affdsl.passes.transforms.vectorize.choices import (
     Choice,
@@ -347,8 +347,10 @@ def _body(
     yields: tuple[Value, ...] = last.values if isinstance(last, affine.Yield) else ()
     row = in_a_row(loop, how)
     chain = chain_of(loop, how, at.what)
+    numbers = {op.result: op.value for op in loop.body if isinstance(op, arith.Constant)}
     for op in chain:
-        if at.mask is not None and getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi"):
+        may_fail = getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi") and not never_fails(op, numbers)
+        if at.mask is not None and may_fail:
             raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
     makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
     early = dict[Value, Value]()

@@ -15,7 +15,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import I1, MemRefType
-from affdsl.passes.lowering.shuffles import shuffled
+from affdsl.passes.lowering.shuffles import Lane, shuffled_together
 from affdsl.passes.transforms.vectorize.lanes import Lanes, zero
 from affdsl.passes.transforms.vectorize.strides import Group
 
@@ -65,13 +65,16 @@ def _load(at: Lanes, group: Group, row: Value, lowest: tuple[Affine, ...]) -> No
         starts[number] = min(number * at.width, last) if group.takes_gaps else number * at.width
         index = (*lowest[:-1], lowest[-1] + starts[number])
         vectors[number] = _part(at, group, row, index, range(at.width) if group.takes_gaps else wanted)
-    known: dict[int, Value] = {}
+    loads: dict[int, list[affine.Load]] = {}
     for each, of in zip(group.members, positions, strict=True):
         assert isinstance(each.op, affine.Load)
-        if of[0] not in known:
-            lanes = [(p // at.width, p) for p in of]
-            known[of[0]] = _taken(at, [(vectors[n], p - starts[n]) for n, p in lanes], each.op.result.hint)
-        at.define(each.op.result, known[of[0]])
+        loads.setdefault(of[0], []).append(each.op)
+    lanes = {of[0]: [(vectors[p // at.width], p - starts[p // at.width]) for p in of] for of in positions}
+    for first, found in zip(
+        lanes, _taken(at, [*lanes.values()], [ops[0].result.hint for ops in loads.values()]), strict=True
+    ):
+        for op in loads[first]:
+            at.define(op.result, found)
 
 
 def _part(at: Lanes, group: Group, row: Value, index: tuple[Affine, ...], wanted: Collection[int]) -> Value:
@@ -93,11 +96,11 @@ def _store(at: Lanes, group: Group, row: Value, lowest: tuple[Affine, ...]) -> N
     positions = _positions(at, group)
     where = {p: (m, k) for m, of in enumerate(positions) for k, p in enumerate(of)}
     values = [at.vector(each.op.value) for each in group.members if isinstance(each.op, affine.Store)]
-    for number, wanted in _vectors_of(positions, at.width).items():
-        begin = number * at.width
-        lanes = [where.get(begin + k) for k in range(at.width)]
-        value = _taken(at, [None if each is None else (values[each[0]], each[1]) for each in lanes])
-        index = (*lowest[:-1], lowest[-1] + begin)
+    vectors = _vectors_of(positions, at.width)
+    placed = [[where.get(number * at.width + k) for k in range(at.width)] for number in vectors]
+    made = _taken(at, [[each and (values[each[0]], each[1]) for each in lanes] for lanes in placed])
+    for (number, wanted), value in zip(vectors.items(), made, strict=True):
+        index = (*lowest[:-1], lowest[-1] + number * at.width)
         if len(wanted) == at.width:
             at.emit(affine.VectorStore(value, row, index, location=op.location))
         else:
@@ -113,9 +116,9 @@ def _vectors_of(positions: Sequence[Sequence[int]], width: int) -> dict[int, set
     return found
 
 
-def _taken(at: Lanes, lanes: Sequence[tuple[Value, int] | None], hint: str = "") -> Value:
-    """The vector of given lanes of others."""
-    made, found = shuffled(lanes, hint)
+def _taken(at: Lanes, wanted: Sequence[Sequence[Lane | None]], hints: Sequence[str] = ()) -> list[Value]:
+    """The vectors of given lanes of others."""
+    made, found = shuffled_together(wanted, hints)
     for op in made:
         at.emit(op)
     return found

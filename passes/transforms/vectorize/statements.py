@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith, math
+from affdsl.ir.dialects import affine, arith, math, scf
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import operands_first, walk, with_fields
 from affdsl.passes.analysis.dependence import Dependences
@@ -185,7 +185,7 @@ def numbered(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term
         block, before = pending.pop()
         for k, op in enumerate(_of_one_body(block)):
             places[op] = (*before, k)
-            if isinstance(op, affine.For):
+            if isinstance(op, affine.For | scf.For):
                 pending.append((op.body, (*before, k, op.iv)))
 
 
@@ -193,6 +193,6 @@ def _of_one_body(block: Block) -> Iterator[Op]:
     """The operations of a block, with those under conditions, and not those inside of loops."""
     for op in block:
         yield op
-        if not isinstance(op, affine.For):
+        if not isinstance(op, affine.For | scf.For):
             for inner in op.blocks():
                 yield from _of_one_body(inner)

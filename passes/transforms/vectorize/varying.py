@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf
 from affdsl.ir.expr import Value
@@ -39,7 +41,7 @@ class Varying:
     def _block(self, block: Block, *, masked: bool) -> None:
         for op in block:
             match op:
-                case affine.For():
+                case affine.For() | scf.For():
                     self._loop(op, masked=masked)
                 case affine.If() | scf.If():
                     self._condition(op, masked=masked)
@@ -49,20 +51,21 @@ class Varying:
                     if self.of(op) or (masked and _may_fail(op)):
                         self._values.update(op.defines())
 
-    def _loop(self, loop: affine.For, *, masked: bool) -> None:
-        differs = any(v in self._values for e in (*loop.lower, *loop.upper) for v in e.values())
+    def _loop(self, loop: affine.For | scf.For, *, masked: bool) -> None:
+        differs = any(v in self._values for v in bounds_of(loop))
         self._block(loop.body, masked=masked or differs)
-        yielded = loop.body[-1].values if loop.body and isinstance(loop.body[-1], affine.Yield) else ()
+        yielded = loop.body[-1].values if loop.body and isinstance(loop.body[-1], affine.Yield | scf.Yield) else ()
         for init, carried, value, result in zip(loop.inits, loop.carried, yielded, loop.results, strict=True):
             if differs or any(each in self._values for each in (init, carried, value)):
                 self._values.update((carried, result))
 
     def _while(self, loop: scf.While, *, masked: bool) -> None:
-        condition, last = loop.before[-1], loop.after[-1]
+        condition = loop.before[-1]
         assert isinstance(condition, scf.Condition), "the first block ends so"
+        yielded = loop.after[-1].values if loop.inits else ()  # a block may end without a yield of nothing
         differs = condition.condition in self._values
         self._block(loop.before, masked=masked)
-        for arg, init, value in zip(loop.before_args, loop.inits, last.reads(), strict=True):
+        for arg, init, value in zip(loop.before_args, loop.inits, yielded, strict=True):
             if differs or init in self._values or value in self._values:
                 self._values.add(arg)
         for arg, result, value in zip(loop.after_args, loop.results, condition.values, strict=True):
@@ -78,6 +81,15 @@ class Varying:
             for result, value in zip(op.results, getattr(last, "values", ()), strict=False):
                 if differs or value in self._values:
                     self._values.add(result)
+
+
+def bounds_of(loop: affine.For | scf.For) -> Iterator[Value]:
+    """The values that say which iterations a loop runs."""
+    if isinstance(loop, scf.For):
+        yield from (loop.lower, loop.upper, loop.step)
+        return
+    for e in (*loop.lower, *loop.upper):
+        yield from e.values()
 
 
 def _may_fail(op: Op) -> bool:

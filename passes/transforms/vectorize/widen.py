@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.debugging import why_in_order
@@ -18,10 +19,12 @@ from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, never_
 from affdsl.passes.transforms.vectorize.accesses import access
 from affdsl.passes.transforms.vectorize.even import is_even
 from affdsl.passes.transforms.vectorize.lanes import AS_COMPLEX, Lanes
+from affdsl.passes.transforms.vectorize.varying import bounds_of
 from affdsl.passes.transforms.vectorize.whiles import widen_while
 
 PURE = (Lanewise, arith.Constant, complex_.ComplexOp, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
 """The operations that stay as they are where all lanes read the same."""
+_For = TypeVar("_For", bound=affine.For | scf.For)
 
 
 def widen(at: Lanes, block: Block) -> None:
@@ -40,6 +43,8 @@ def widen_op(at: Lanes, op: Op) -> None:
             access(at, op)
         case affine.For():
             _loop(at, op)
+        case scf.For():
+            _of_data(at, op)
         case affine.If() | scf.If():
             _condition(at, op)
         case scf.While():
@@ -56,7 +61,7 @@ def widen_op(at: Lanes, op: Op) -> None:
             reason = f"{op_name(op)} computes with complex numbers, and lanes are real ones"
             raise refusal(op, at.what, reason, AS_COMPLEX)
         case _:
-            data = "how often a loop runs is data, and " if isinstance(op, scf.For | scf.While) else ""
+            data = "how often a loop runs is data, and " if isinstance(op, scf.While) else ""
             ordered = why_in_order(op, at.loop)
             raise refusal(op, at.what, ordered or f"{data}{op_name(op)} has no form on vectors")
 
@@ -126,14 +131,36 @@ def _loop(at: Lanes, op: affine.For) -> None:
     lower, upper = (tuple(at.expr(e) for e in bounds) for bounds in (op.lower, op.upper))
     _require_steps(at, op, (*lower, *upper))
     runs = _between(at, op, lower, upper)
-    wide = [at.varies(v) for v in op.carried]
-    values = tuple(at.vector(v) if w else v for v, w in zip(op.inits, wide, strict=True))
+    wide, values = _carried(at, op)
     pieces = [*_pieces(at, lower, upper)]
     for bounds, differs in pieces:
         made = with_fields(_piece(at, op, runs if differs else [], wide), inits=values, written=None, **bounds)
         made = clone(made, {}) if len(pieces) > 1 else made  # then all that it carries varies
         at.emit(made)
         values = made.results
+    _define(at, op, wide, values)
+
+
+def _of_data(at: Lanes, op: scf.For) -> None:
+    """A loop inside with bounds that are data, the same for all lanes: they run its iterations together."""
+    moving = next(filter(at.varies, bounds_of(op)), None)
+    if moving is not None:
+        reason = f"the bounds of loop {shown(op.iv)} are data that differs from lane to lane"
+        raise refusal(op, at.what, reason)
+    wide, values = _carried(at, op)
+    made = with_fields(_piece(at, op, [], wide), inits=values)
+    at.emit(made)
+    _define(at, op, wide, made.results)
+
+
+def _carried(at: Lanes, op: _For) -> tuple[list[bool], tuple[Value, ...]]:
+    """Of what a loop inside carries, which values differ from lane to lane, and what all begin with."""
+    wide = [at.varies(v) for v in op.carried]
+    return wide, tuple(at.vector(v) if w else v for v, w in zip(op.inits, wide, strict=True))
+
+
+def _define(at: Lanes, op: _For, wide: Sequence[bool], values: Sequence[Value]) -> None:
+    """Let what a loop leaves in all lanes stand for its results."""
     for old, new, w in zip(op.results, values, wide, strict=True):
         if w:
             at.define(old, new)
@@ -161,7 +188,7 @@ def _pieces(
         yield {"lower": (*begin, *behind), "upper": tuple(last)}, True
 
 
-def _piece(at: Lanes, op: affine.For, runs: Sequence[Constraint], wide: Sequence[bool]) -> affine.For:
+def _piece(at: Lanes, op: _For, runs: Sequence[Constraint], wide: Sequence[bool]) -> _For:
     """A loop inside in all lanes, those of them alone for which some constraints hold."""
     carried, results = (
         tuple(Value(at.vector_type(v), v.hint, v.location) if w else v for v, w in zip(values, wide, strict=True))

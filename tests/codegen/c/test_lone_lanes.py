@@ -49,6 +49,17 @@ def counted(x: af.i32[N], out: af.i32[N]):
         out[i] = total
 
 
+@af.kernel
+def in_branches(x: af.i32[N], y: af.i32[N], out: af.i32[N]):
+    best = af.var(af.i32(7))
+    with af.for_(N) as i:
+        with af.if_(x[i] == y[i]):
+            best.set(y[i])
+        with af.else_():
+            best.set(af.min(x[i], best) + af.select(x[i] < y[i], af.i32(3), -3))
+        out[i] = best
+
+
 CASES = [(shortest, True), (largest, False), (decides, False), (counted, False)]
 
 
@@ -78,6 +89,13 @@ def test_what_waits_for_an_extreme_is_in_a_vector(kernel, is_taken):
     agree(made)
 
 
+def test_a_branch_may_make_it_and_no_choice_beside_it_becomes_one():
+    made = in_values(in_branches)
+    assert LANES in made.c()
+    assert "chosen_i32(x[i] < y[i], 3, -3)" in made.c()
+    agree(made, 2)
+
+
 def test_what_is_late_is_the_last_operand():
     @af.kernel
     def rows(x: af.i32[N], y: af.i32[N], out: af.i32[N]):
@@ -101,12 +119,14 @@ def test_random_recurrences(seed):
     starts = [choose.choice(EDGES) for _ in range(choose.randint(1, 3))]
     is_extreme = [choose.random() < 0.7 for _ in starts]
     is_plain = choose.random() < 0.5
+    branched = choose.randrange(6)
 
     def expression(operands, depth):
         if not depth:
             return choose.choice(operands)()
         left, right = (expression(operands, depth - 1) for _ in range(2))
-        return choose.choice([af.min, af.max, lambda a, b: a + b, lambda a, b: a - b - 5])(left, right)
+        kinds = [af.min, af.max, lambda a, b: a + b, lambda a, b: a - b - 5]
+        return choose.choice([*kinds, lambda a, b: a + af.select(b > 0, af.i32(7), -2)])(left, right)
 
     @af.kernel
     def recurrence(x: af.i32[N], y: af.i32[N], out: af.i32[N]):
@@ -118,7 +138,12 @@ def test_random_recurrences(seed):
                 lambda: x[i] + (2**31 - 1),
                 *(lambda v=v: v + 0 for v in held),
             ]
-            for variable, has_extreme in zip(held, is_extreme, strict=True):
+            for k, (variable, has_extreme) in enumerate(zip(held, is_extreme, strict=True)):
+                if k == branched:
+                    with af.if_(x[i] == y[i]):
+                        variable.set(expression(operands, 1))
+                    with af.else_():
+                        variable.set(af.max(expression(operands, 1), variable))
                 variable.set(af.min(expression(operands, 2), variable) if has_extreme else x[i] + 1)
             if is_plain:
                 out[i] = reduce(af.max, held)

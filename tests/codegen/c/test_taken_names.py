@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from affdsl.codegen.c import helpers, vector_helpers
-from affdsl.codegen.c.emit import emit, emit_jit
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.codegen.c.helpers import helper
 from affdsl.codegen.c.names import CALLED, KEYWORDS, LIBRARY, MACROS, function_identifier, identifier
 from affdsl.codegen.c.unit import _ORDER as HEADERS
 from affdsl.codegen.c.vector_helpers import vector_helper
-from affdsl.ir.dialects import complex
-from affdsl.ir.types import BF16, C64, F32
+from affdsl.ir.types import BF16
 from tests.codegen.c.build import Builder, module
 from tests.codegen.c.compare import compilers
 
@@ -70,37 +69,6 @@ def compiled(source: str, folder: Path, *flags: str, kind: str = "c") -> None:
             command = [compiler, standard, "-fopenmp", "-fsyntax-only", *flags, f"file.{kind}"]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr[:3000]}"
-
-
-OWN = ("KERNEL_H", "KERNEL_RESTRICT", "KERNEL_C64", "KERNEL_C128", "kernel", "failure")
-
-
-def test_an_argument_called_f16_bits(words, tmp_path):
-    """And every other name, in a function that calls helpers, functions of headers and macros."""
-    b = Builder("kernel")
-    sizes = [b.index(word) for word in (*words, *OWN)]
-    types = {"f16_value": BF16, "mul_c64": F32, "CMPLXF": C64}
-    narrow, wide, other = (b.array(name, sizes[0], type=type) for name, type in types.items())
-    with b.loop("round_bf16", 0, sizes[0]) as i:
-        value = b.load(narrow, i.iv)
-        b.store(b.binary("maximumf", value, b.binary("mulf", value, value)), narrow, i.iv)
-        b.store(b.unary("exp", b.load(wide, i.iv), name="bf16_bits"), wide, i.iv)
-        z = b.load(other, i.iv)
-        b.store(b.define(C64, complex.Binary, "mul", z, z, name="div_c64"), other, i.iv)
-    made = emit(module(b.func()), "kernel")
-    (tmp_path / "kernel.h").write_text(made.header)
-    compiled(made.source, tmp_path)
-
-
-def test_an_argument_called_like_a_word_of_cpp(words, tmp_path):
-    b = Builder("kernel")
-    sizes = [b.index(word) for word in (*words, *OWN)]
-    b.array("restrict", sizes[0])
-    made = emit(module(b.func()), "kernel")
-    (tmp_path / "kernel.h").write_text(made.header)
-    (tmp_path / "kernel.cpp").write_text('#include "kernel.h"\n')
-    for compiler in compilers():
-        subprocess.run([compiler, "-x", "c++", "-fsyntax-only", "kernel.cpp"], cwd=tmp_path, check=True)
 
 
 def test_a_kernel_called_f16_bits(words, tmp_path):

@@ -19,7 +19,6 @@ from affdsl.ir.interpreter.externals import External
 from affdsl.mlir.readers import parse
 from tests.fuzz.affine import Expr, name
 from tests.harness.judges import bits, externals, instead, left
-from tests.passes.analysis.program_features import features_of
 from tests.passes.analysis.program_indices import Buffer, Scope, range_of
 from tests.passes.analysis.program_loops import Loops
 from tests.passes.analysis.program_statements import FLOAT, INDICES, LARGEST, STATEMENTS, row_major
@@ -53,11 +52,6 @@ class Program:
     @cached_property
     def function(self) -> func.Func:
         return next(f for f in self.module.functions if f.symbol == "f")
-
-    @cached_property
-    def features(self) -> frozenset[str]:
-        """What it is made of."""
-        return features_of(self.function, self.text)
 
     @property
     def externals(self) -> Mapping[str, External]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from random import Random
 
 import pytest
 
@@ -13,8 +12,6 @@ from affdsl.mlir.writers import print_op
 from affdsl.passes.mlir_opt.affine_data_copy_generate import affine_data_copy_generate
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.pipeline.manager import PipelineError
-from tests.effort import some
-from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, parsed, shown
 from tests.soundness.programs import PROGRAMS as UNSOUND
@@ -213,17 +210,3 @@ def test_strided_and_guarded_stores_are_copied_all_the_same() -> None:
         module = parse(UNSOUND[name].text)
         main = next(f for f in affine_data_copy_generate(module).functions if f.symbol == "main")
         assert ", 1>" in str(main), name
-
-
-WAYS = (
-    "affine-data-copy-generate",
-    "affine-data-copy-generate{generate-dma fast-mem-capacity=0}",
-    "affine-data-copy-generate{skip-non-unit-stride-loops}",
-)
-
-
-def test_random_programs_do_the_same() -> None:
-    seeds = some(Random(7).sample(range(10**6), 8), 3)
-    report = check_seeds(seeds, pipelines(WAYS), ["interpreter"])
-    assert not report.failures, report.failures[0]
-    assert min(report.changed[p] for p in pipelines(WAYS)[1:]) > report.programs / 2

@@ -300,7 +300,7 @@ def loops(module) -> int:
 
 
 def test_at_least_as_many_are_fused_as_by_mlir_opt_where_it_is_right():
-    texts = [program(seed) for seed in range(24)]
+    texts = [program(seed) for seed in some(range(24), 8)]
     ours = theirs = 0
     for text, verdict in zip(texts, judge(texts, "--affine-loop-fusion"), strict=True):
         module, other = parsed(text), parsed(verdict.output or text)

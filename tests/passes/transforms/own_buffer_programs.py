@@ -15,8 +15,6 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 
-SIZES = range(7)
-"""What the programs are given for %n."""
 MOST = 14
 """The size of the arrays: no index is larger."""
 

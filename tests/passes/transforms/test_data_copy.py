@@ -84,16 +84,6 @@ def test_programs_do_the_same(name: str, way: str) -> None:
             assert_same(before, after, case, n)
 
 
-def test_how_many_copies_there_are() -> None:
-    """A copy that is refused would show nothing above: each program has some, and those by DMA are counted."""
-    number = {way: {name: len(copies(name, way)[1]) for name in CASES} for way in WAYS}
-    print(number)
-    assert {name for name, count in number["loops"].items() if not count} == {"never, static", "never, dynamic"}
-    assert number["loops"] == number["another space"] == number["private"]
-    assert sum(number["loops"].values()) > 90
-    assert sum(number["dma"].values()) > 20
-
-
 @pytest.mark.parametrize("name", ["cholesky, static", "sweep in tiles, static", "holes, dynamic", "guard, static"])
 def test_c_does_the_same(name: str, tmp_path: Path) -> None:
     case = CASES[name]

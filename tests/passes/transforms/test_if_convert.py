@@ -114,6 +114,29 @@ def test_what_may_fail_or_stores_stays_under_its_condition():
         af.Schedule(af.kernel(guarded)).if_convert("i")
 
 
+@pytest.mark.parametrize(("quotient", "is_choice"), [(lambda x: x // 3, True), (lambda x: 60 // x, False)])
+def test_a_quotient_by_a_number_that_is_not_zero_needs_no_condition(quotient, is_choice):
+    @af.kernel
+    def shared(keep: af.bool_[N], x: af.i32[N], out: af.i32[1]):
+        s = af.var(af.i32(0))
+        with af.for_(N) as i, af.if_(keep[i]):
+            s += quotient(x[i])
+        out[0] = s
+
+    made = af.Schedule(shared)
+    if not is_choice:
+        with pytest.raises(IllegalTransform, match="keeps something from failing"):
+            made.if_convert("i")
+        return
+    made.if_convert("i")
+    assert not branches(made.kernel())
+    x, keep = np.arange(-20, 20, dtype="i4"), np.arange(40) % 3 == 0
+    found, wanted = np.zeros(1, "i4"), np.zeros(1, "i4")
+    made.kernel()(keep, x, found)
+    shared.interpret(keep, x, wanted)
+    assert found == wanted
+
+
 def test_what_another_argument_may_be_is_not_loaded_before():
     @af.kernel
     def shifted(x: af.f64[N], out: af.f64[1]):

@@ -45,3 +45,67 @@ def test_vectors_of_two_dimensions_stay() -> None:
     parts = [f"%p{j} = vector.extract %w{j}[0] : vector<2xf32> from vector<2x2xf32>" for j in range(4)]
     of = function(*loads, *vectors, *parts)
     assert turned(of) is of
+
+
+CELLS = [f"affine.store %v{j}{i}, %A[{i}, %n + {j}] : memref<4x?xf32>" for j in range(2) for i in range(2)]
+LANES = [f"%v{j}{i} = vector.extract %p{j}[{i}] : f32 from vector<2xf32>" for j in range(2) for i in range(2)]
+
+
+def stored(*ops: str) -> Func:
+    """A function that takes two vectors apart, and what it does then."""
+    head = "%A: memref<4x?xf32>, %B: memref<4x?xf32>, %t: memref<1xi32>, %n: index, %m: index, %x: f32, %ok: i1"
+    head += ", %p0: vector<2xf32>, %p1: vector<2xf32>"
+    body = "\n".join(["%c2 = arith.constant 2 : index", *LANES, *ops, "return"])
+    return parse(f"func.func @f({head}) {{\n{body}\n}}").functions[0]
+
+
+def test_columns_that_are_stored_are_stored_as_rows() -> None:
+    beside = "affine.store %x, %A[2, %n] : memref<4x?xf32>"
+    made = str(turned(stored(*CELLS[:2], STORE.replace("%A", "%B"), beside, *CELLS[2:])))
+    assert made.count("affine.vector_store") == made.count("vector.shuffle") == 2
+    assert "vector.extract" not in made
+    assert made.index("vector_store") > made.index("affine.store %x, %A")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "affine.store %x, %A[0, %n] : memref<4x?xf32>",
+        "affine.store %x, %A[0, %m] : memref<4x?xf32>",
+        "%y = affine.load %A[0, %n] : memref<4x?xf32>",
+        "%w = affine.vector_load %A[0, %n + 1] : memref<4x?xf32>, vector<2xf32>",
+        START,
+        WAIT,
+        'cf.assert %ok, "no column behind"',
+    ],
+)
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_nothing_is_stored_behind_what_may_touch_it_or_end(between: str, at: int) -> None:
+    of = stored(*CELLS[:at], between, *CELLS[at:])
+    assert turned(of) is of
+
+
+def test_rows_that_may_be_one_are_stored_lane_by_lane() -> None:
+    of = stored(*(each.replace("%A[1, ", "%A[%m, ") for each in CELLS))
+    assert turned(of) is of
+
+
+def test_what_is_loaded_and_stored_in_place_is_turned_twice() -> None:
+    add = [f"%s{j} = arith.addf %p{j}, %p{j} : vector<2xf32>" for j in range(2)]
+    lanes = [line.replace("%v", "%w").replace("%p", "%s") for line in LANES]
+    cells = [line.replace("%v", "%w") for line in CELLS]
+    ops = [
+        line
+        for j in range(2)
+        for line in (
+            *LOADS[2 * j : 2 * j + 2],
+            VECTORS[j],
+            add[j],
+            *lanes[2 * j : 2 * j + 2],
+            *cells[2 * j : 2 * j + 2],
+        )
+    ]
+    made = str(turned(function(*ops)))
+    assert made.count("vector.shuffle") == 4
+    assert "affine.load" not in made
+    assert "affine.store" not in made

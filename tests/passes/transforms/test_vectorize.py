@@ -671,7 +671,7 @@ REFUSED = {
           %o = arith.constant 1 : index
           scf.for %j = %z to %m step %o { affine.store %x, %C[0, 0] : memref<?x?xf32> }
         }""",
-        "scf.for has no form on vectors",
+        "the bounds of loop %j are data that differs from lane to lane",
     ),
     "a triangle in steps": (
         """affine.for %i = 0 to %n {
