@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -43,8 +44,10 @@ BESIDE = 2
 """Registers that a loop needs beside those that it carries."""
 SELDOM = 0.4
 """How often a branch is not foreseen on which data decides."""
-SHUFFLES = {2: 1.0, 3: 3.0, 4: 2.0}
+SHUFFLES = {2: 1.0, 3: 3.0, 4: 2.0, 8: 3.0, 16: 4.0}
 """Moves for a register that is loaded or stored, by the stride in elements: compilers shuffle these together."""
+FEW = 4
+"""Longer strides than this are shuffled only where all elements between are used."""
 OVERLAP = 3
 """Times of what is done at the same time are added as powers: two that are alike take 1.26 times as long as one."""
 WHILE = 100
@@ -231,12 +234,13 @@ class Computing:
         type = at_once(element_of(op.memref.type), wide)
         step, count = stride_of(op, loop, self.of) or 0, registers_of(type, self.machine)
         stride, is_load = abs(step), isinstance(op, affine.Load)
-        same = (each for each in walk(loop) if isinstance(each, op.__class__) and each.memref is op.memref)
-        used = {each.index[-1].constant % stride for each in same if each.index} if stride else set()
-        if stride > max(SHUFFLES) or (not is_load and len(used) < stride):  # one lane after the other
+        used = _used(op, loop, stride) if stride else set()
+        if stride > 1 and (stride not in SHUFFLES or (len(used) < stride and (stride > FEW or not is_load))):
+            # one lane after the other
             more = wide - count
             return Units(all=more + wide, loads=more * is_load, stores=more * (not is_load), moves=wide)
-        moves = (SHUFFLES.get(stride, 0.0) + (step < 0)) * count * (SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0)
+        filled = min(count, wide * bits_of(type) / self.machine.target.width)  # short lanes of several vectors at once
+        moves = (SHUFFLES.get(stride, 0.0) + (step < 0)) * filled * (SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0)
         loads = 0.0
         if stride > 1 and is_load:  # what lies between is loaded as well
             loads = count * max(0.0, stride / len(used) - 1)
@@ -288,6 +292,19 @@ class Computing:
             often = lanes.often[lane] * (count[lane] / taken[lane])
             lanes = Lanes({**values, each.iv: lower + step * place}, often)
         return lanes
+
+
+def _used(op: affine.Load | affine.Store, loop: affine.For, stride: int) -> set[int]:
+    """Which elements of so many are loaded, or stored, in an iteration of a loop, with the loops that are unrolled."""
+    inside = [each for each in walk(loop) if isinstance(each, affine.For) and each is not loop]
+    rows = {each.iv: range(0, times_unrolled(each) * each.step, each.step) for each in inside}
+    found = set[int]()
+    for each in walk(loop):
+        if isinstance(each, op.__class__) and each.memref is op.memref and each.index:
+            last = each.index[-1]
+            places = product(*([by * n for n in rows[v]] for v, by in last.terms if v in rows))
+            found |= {(last.constant + sum(place)) % stride for place in places}
+    return found
 
 
 def _stays(op: Op, loop: Op) -> bool:

@@ -164,7 +164,7 @@ def in_one_register(s: Schedule, nest: Nest, loops: Sequence[affine.For], option
 
     The factor that is the same for all rows stays in registers. Raises UnfitError where a row does not fit into a
     register, or does not fill it and the target has no masks; and where compilers do as well: what they do badly are
-    factors of which lanes take one column, and rows of odd lengths.
+    factors of which lanes take one column, unless it is short and of 32 bits, and rows of odd lengths.
 
     Parameters
     ----------
@@ -176,7 +176,8 @@ def in_one_register(s: Schedule, nest: Nest, loops: Sequence[affine.For], option
     while lanes > 2 and lanes // 2 >= columns:
         lanes //= 2
     reads = [a for a in nest.accesses if a.kind == "read" and not nest.is_still(a, j) and not nest.is_still(a, k)]
-    is_turned = any(nest.stride(a, j).motion != "contiguous" for a in reads)
+    is_few = columns < UNEVEN and lanes_of(nest, options) > options.target.lanes(64)  # compilers shuffle several rows
+    is_turned = not is_few and any(nest.stride(a, j).motion != "contiguous" for a in reads)
     is_odd = UNEVEN <= columns < lanes
     is_whole = columns == lanes or (columns < lanes and options.target.has_masks)
     if not is_whole or not (is_turned or is_odd):

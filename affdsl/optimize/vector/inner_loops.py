@@ -143,7 +143,9 @@ def _on_vectors(s: Schedule, nest: Nest, options: Options, *, is_moved: bool) ->
         return sums.take(s, nest, options)
     if is_moved and has_complex_numbers(nest):
         return s, "on vectors of complex numbers that the compiler of C makes"
-    lanes = _lanes(nest, options)
+    lanes, most = _lanes(nest, options), _most(s, nest.name(nest.innermost))
+    while most is not None and lanes // 2 >= most > FEW:
+        lanes //= 2
     if sums.is_mixed(nest):
         with suppress(IllegalTransform, ScheduleError):
             return sums.take_mixed(s, nest, lanes, options)
@@ -264,9 +266,14 @@ def _waits_for_memory(nest: Nest, options: Options) -> bool:
 
 def _is_short(s: Schedule, name: str, lanes: int) -> bool:
     """Whether a loop runs for few vectors, whatever the sizes, and these have halves: see `SHORT`."""
-    loop = loop_called(s, name)
-    most = None if loop is None else counts_inside(s, loop)[loop.iv].high
+    most = _most(s, name)
     return lanes > 3 and most is not None and most < SHORT * lanes
+
+
+def _most(s: Schedule, name: str) -> int | None:
+    """How often a loop runs at most, whatever the sizes, if that is known."""
+    loop = loop_called(s, name)
+    return None if loop is None else counts_inside(s, loop)[loop.iv].high
 
 
 def _updates_under_conditions(nest: Nest, loop: affine.For) -> bool:
