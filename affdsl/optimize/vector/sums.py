@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 
-from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType
@@ -25,7 +25,6 @@ from affdsl.optimize.nests import (
     on_vectors,
     require_loop,
     require_quick_numbers,
-    unfit_where_refused,
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.size import require_room
@@ -99,8 +98,6 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
                 sums_up = f"{name} sums up in {lanes} lanes"
                 shuffles = f"{name} runs on vectors of {lanes}, and shuffles what it hands on"
                 return made, f"{shuffles if hands_on else sums_up}{begins}"
-    with suppress(UnfitError):
-        return _terms_in_lanes(s, nest, options)
     if not outer:
         raise UnfitError("its sum is made in the order of the text, one addition after the other")
     require_quick_numbers(nest)
@@ -116,22 +113,6 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         except (IllegalTransform, ScheduleError) as error:
             why = why or f"iterations of {each} cannot run at once, since {in_one_line(error)}"
     raise UnfitError(f"its sum is made in the order of the text, and no other one runs beside it: {why}")
-
-
-def _terms_in_lanes(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The schedule with what conditions add to a sum made in lanes, which are then added one after the other.
-
-    That pays where an addition takes less than what is added, as quotients do. Raises UnfitError.
-    """
-    name, lanes = nest.name(nest.innermost), lanes_of(nest, options)
-    branches = [op for op in nest.innermost.body if isinstance(op, affine.If | scf.If)]
-    if not any(isinstance(op, arith.Binary) and op.kind == "divf" for each in branches for op in walk(each)):
-        raise UnfitError
-    with unfit_where_refused():
-        made = copy(s).if_convert(name).vectorize(name, lanes, tail="scalar")
-    if is_lane_by_lane(made, name):
-        raise UnfitError
-    return made, f"{name} runs on vectors of {lanes}, whose lanes are added in the order of the text"
 
 
 def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Schedule, str]:
