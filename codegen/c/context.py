@@ -92,13 +92,14 @@ class Context:
         self.dots = dots(plan.func) if unit.has_vector_types else {}
         """The operations that are dot products of narrow integers."""
         self.counts = counts(plan.func) if unit.has_vector_types else {}
-        self.shortened = shortened(plan.func) if unit.has_vector_types else {}
         """The sums that are how many lanes of a mask are set."""
+        self.shortened = shortened(plan.func) if unit.has_vector_types else {}
+        """The pairs of registers that are made shorter integers by one shuffle."""
         self.powers = powers(plan.func) if unit.has_vector_types else {}
         """The products that are those with powers of 2."""
         reads: dict[Op, tuple[Value, ...]] = {op: (op.acc, *dot.factors) for op, dot in self.dots.items()}
         reads.update((op, (mask, *op.acc)) for op, mask in self.counts.items())
-        reads.update(self.shortened)
+        reads.update((shuffle, pair) for shuffle, pair in self.shortened.items())
         reads.update((op, (power.factor, power.exponent)) for op, power in self.powers.items())
         self.live = liveness(plan.func, plan.is_checked, reads)
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)
