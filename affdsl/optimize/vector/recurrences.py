@@ -71,13 +71,13 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     for name in names_in(s, outer)[1:]:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
-    with suppress(UnfitError):
-        return lane_strips.take(s, outer, lanes, None, options)
     with unfit_where_refused():
+        wide = copy(made).vectorize(outer, lanes)
+        with suppress(UnfitError):
+            return lane_strips.take(s, outer, lanes, None, options)
         try:
             wide, said = _in_squares(made, outer, lanes, options)
         except UnfitError:
-            wide = copy(made).vectorize(outer, lanes)
             with suppress(UnfitError):
                 return lane_strips.take(s, outer, lanes, sum(map(lanes_apart, _called(wide, outer))), options)
             wide, said = _one_by_one(made, wide, nest, outer, lanes, options)
