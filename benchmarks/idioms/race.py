@@ -140,8 +140,8 @@ def jitted(
     function = numba.njit(fastmath=fast)(reference)
     try:
         function(*arguments)
-    except (numba.core.errors.NumbaError, NotImplementedError):
-        return
+    except (numba.core.errors.NumbaError, NotImplementedError, ValueError):
+        return  # it cannot, or takes shapes for other ones
     finally:
         refill(arguments, given)
     yield "numba", partial(function, *arguments)
