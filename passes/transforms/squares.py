@@ -120,7 +120,7 @@ class _Column(Frozen):
         if not 2 <= count <= MOST or count & (count - 1) or len({each.memref for each in self.cells}) > 1:
             return False
         if isinstance(self.cells[0], affine.Store):
-            return all(_are_apart(a, b) for a, b in combinations(rows, 2)) and not _is_a_row(rows)
+            return all(_are_apart(a[:-1], b[:-1]) for a, b in combinations(rows, 2))  # those of one may overlap
         return len({*rows}) == count and not _is_a_row(rows)
 
 
@@ -205,7 +205,8 @@ def _is_beside(op: Op, array: Value, cells: Sequence[Op]) -> bool:
     """Whether an access touches other elements of an array than some loads or stores."""
     if not isinstance(op, affine.Access) or op.memref is not array:
         return False
-    dims = len(op.index) - isinstance(op, affine.VectorLoad | affine.VectorStore)
+    touched = op.result if isinstance(op, affine.Load | affine.VectorLoad) else op.value
+    dims = len(op.index) - (touched.type.rank if isinstance(touched.type, VectorType) else 0)
     return all(isinstance(each, Cell) and _are_apart(op.index[:dims], each.index[:dims]) for each in cells)
 
 

@@ -85,8 +85,15 @@ def test_nothing_is_stored_behind_what_may_touch_it_or_end(between: str, at: int
     assert turned(of) is of
 
 
-def test_rows_that_may_be_one_are_stored_lane_by_lane() -> None:
-    of = stored(*(each.replace("%A[1, ", "%A[%m, ") for each in CELLS))
+@pytest.mark.parametrize("by", ["", "1 + "])
+def test_rows_that_may_be_one_or_overlap_in_one_are_stored_lane_by_lane(by: str) -> None:
+    of = stored(*(each.replace("%A[1, ", f"%A[%m, {by}") for each in CELLS))
+    assert turned(of) is of
+
+
+def test_nothing_is_stored_behind_a_load_of_several_rows() -> None:
+    cells = [each.replace("%A[", "%A[1 + ") for each in CELLS]
+    of = stored(*cells[:2], "%w = affine.vector_load %A[0, %n] : memref<4x?xf32>, vector<2x2xf32>", *cells[2:])
     assert turned(of) is of
 
 
