@@ -138,7 +138,7 @@ def _on_vectors(s: Schedule, root: str, apart: int, lanes: int, options: Options
         where_legal(lambda name: made.unroll_jam(name, at_once), [whole])
     alone = replace(options, choices=replace(options.choices, sums=1, sum_vectors=1))
     for name in ends:
-        nest = nest_called(made, name)
-        in_lanes = nest is not None and (options.reassociate or sums.needs_no_order(made, nest))
+        end = nest_called(made, name)
+        in_lanes = end is not None and (options.reassociate or sums.needs_no_order(made, end))
         made, _, _ = first_that_fits(made, name, (inner_loops.take,), alone if in_lanes else options)
     return made
