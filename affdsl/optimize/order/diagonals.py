@@ -9,12 +9,21 @@ from affdsl.ir.dialects import affine
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import bring_innermost, where_legal
 from affdsl.optimize.innermost import first_that_fits
-from affdsl.optimize.nests import Nest, counts_inside, lanes_of, nests_in, on_vectors, unfit_where_refused, updates
+from affdsl.optimize.nests import (
+    Nest,
+    counts_inside,
+    lanes_of,
+    nest_called,
+    nests_in,
+    on_vectors,
+    unfit_where_refused,
+    updates,
+)
 from affdsl.optimize.notes import Notes, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import index_sets
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import inner_loops, sums
 from affdsl.optimize.versions import at_least, in_other, longer_than, sizes_of, times_as_long
 from affdsl.schedule.schedule import Schedule
 
@@ -127,6 +136,9 @@ def _on_vectors(s: Schedule, root: str, apart: int, lanes: int, options: Options
     on_vectors(made, whole, lanes, options.tail)
     if (at_once := options.choices.outer_vectors // apart) > 1:
         where_legal(lambda name: made.unroll_jam(name, at_once), [whole])
+    alone = replace(options, choices=replace(options.choices, sums=1, sum_vectors=1))
     for name in ends:
-        made, _, _ = first_that_fits(made, name, (inner_loops.take,), options)
+        end = nest_called(made, name)
+        in_lanes = end is not None and (options.reassociate or sums.needs_no_order(made, end))
+        made, _, _ = first_that_fits(made, name, (inner_loops.take,), alone if in_lanes else options)
     return made
