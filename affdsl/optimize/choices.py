@@ -11,17 +11,16 @@ RECIPES = (
     "chains",
     "joined",
     "through",
+    "products",
     "sweeps",
     "rows",
     "diagonals",
     "straight",
-    "products",
     "panels",
     "outer",
     "vectors",
 )
-"""The recipes that can be left out, in the order in which they are tried: three for all nests, then those of `roots`.
-"""
+"""The recipes that can be left out, in the order in which they are tried."""
 
 
 class Choices(FrozenValue):

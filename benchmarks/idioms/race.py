@@ -141,7 +141,7 @@ def jitted(
     try:
         function(*arguments)
     except (numba.core.errors.NumbaError, NotImplementedError, ValueError):
-        return  # it cannot, or takes shapes for other ones
+        return  # it cannot, or its integers are wider than NumPy's, and a view of them has another shape
     finally:
         refill(arguments, given)
     yield "numba", partial(function, *arguments)

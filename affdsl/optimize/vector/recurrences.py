@@ -121,13 +121,13 @@ def _in_squares(s: Schedule, outer: str, lanes: int, options: Options) -> tuple[
     made = copy(s).vectorize(outer, lanes, tail=options.tail)
     if not any(lanes_apart(each) and (divides(each) or _pays(each)) for each in _called(made, outer)):
         raise UnfitError
-    several = 1
+    at_once = lanes
     if options.target.registers >= ROOMY and any(map(divides, _called(made, outer))):
         with suppress(IllegalTransform, ScheduleError):
             made.unroll_jam(outer, lane_strips.TURNED)
-            several = lane_strips.TURNED
+            at_once *= lane_strips.TURNED
     made = lane_strips.turned(made, outer, lanes)
-    return made, f"a recurrence: {several * lanes} iterations of {outer} run at once, in lanes, turned in registers"
+    return made, f"a recurrence: {at_once} iterations of {outer} run at once, in lanes, turned in registers"
 
 
 def _waits(nest: Nest, loop: affine.For) -> bool:
