@@ -16,6 +16,7 @@ from affdsl.optimize import trial as timing
 from affdsl.optimize.choices import (
     AS_IT_WAS,
     NUMBERS,
+    RECIPES,
     USUAL,
     VARIATIONS,
     Choices,
@@ -26,6 +27,7 @@ from affdsl.optimize.choices import (
 )
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
+from affdsl.optimize.recipes import FOR_KERNELS, FOR_LOOPS
 from affdsl.optimize.trial import growing, trial
 from affdsl.optimize.tuning import KIND, Outcome, key_of, recall, remember
 from benchmarks.fusion import CHAINS
@@ -506,3 +508,7 @@ def test_what_was_tuned_is_known_for_sizes_but_not_the_other_way_round(clock):
 def test_sizes_that_cannot_be_timed(how, why):
     with pytest.raises(af.AffdslError, match=why):
         row_sums.optimize(**how)
+
+
+def test_each_recipe_can_be_left_out():
+    assert (*FOR_KERNELS, *FOR_LOOPS) == RECIPES
