@@ -18,6 +18,7 @@ from affdsl.passes.transforms.loops.pieces import (
     visible_before,
     with_loop,
 )
+from affdsl.passes.transforms.loops.wrap_around import peeled_off, with_affine_subscripts
 
 
 def index_set_split(function: Func, iv: Value, at: Term, *, module: Module | None = None) -> Func:
@@ -25,6 +26,9 @@ def index_set_split(function: Func, iv: Value, at: Term, *, module: Module | Non
 
         for i = 0 to n: S(i)   ->   for i = 0 to min(n, k): S(i)
                                     for i_rest = max(0, k) to n: S(i_rest)
+
+    Behind the first iteration, a carried value is known that is affine in the counter of the iteration before: with
+    `yield i`, `A[k]` is `A[i_rest - 1]`.
 
     The number may lie anywhere; then one of the loops does not run. Refuses where the second loop cannot say in which
     step it begins: if the step is not 1 and there are several lower bounds.
@@ -83,4 +87,8 @@ def index_set_split(function: Func, iv: Value, at: Term, *, module: Module | Non
         Piece(as_it_is(loop, "lower"), smallest(*loop.upper, at)),
         Piece(largest(*loop.lower, start), as_it_is(loop, "upper"), "_rest"),
     ]
-    return with_loop(function, loop, in_pieces(loop, pieces))
+    below, above = in_pieces(loop, pieces)
+    if not all((start - low).is_constant and (start - low).constant > 0 for low in loop.lower):
+        return with_loop(function, loop, (below, above))
+    above = peeled_off(above, function)
+    return with_affine_subscripts(with_loop(function, loop, (below, above)), above)

@@ -20,6 +20,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.versions import in_names
 from affdsl.passes.simplify import compared
+from affdsl.passes.transforms.loops.wrap_around import are_read, wrap_arounds
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
@@ -58,8 +59,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, list[
 
     Vectors then need no masks, and no iteration asks. Where a bound of the innermost loop or a subscript is the smaller
     or larger of two numbers, loops are split where that changes: in each part there is one. Subscripts that wrap around
-    at the ends of a loop do not do so inside. On several threads the outermost loop stays whole, of which they take
-    shares. Raises UnfitError where there is no such place.
+    at the ends of a loop do not do so inside; carried numbers, as that of the iteration before, are affine there. On
+    several threads the outermost loop stays whole, of which they take shares. Raises UnfitError if there is no place.
 
     References
     ----------
@@ -160,6 +161,8 @@ def _changes(loop: affine.For, innermost: affine.For, meant: Mapping[Value, Affi
                 yield from (first, first - 1) if falls else (first + 1, first)
             elif first is not None:
                 yield first
+    if len(loop.lower) == 1 and are_read(loop, wrap_arounds(loop)):
+        yield loop.lower[0] + loop.step
     index = (memref.Load, memref.Store, arith.Binary)
     read = {v for op in walk(innermost) if isinstance(op, index) for v in op.reads()}
     for op in walk(innermost):
