@@ -143,7 +143,8 @@ _FLOAT = {
     "late_minimum": ("T a, T b", _LATE.format("<", "|", "b", "a")),
     "late_maxnum": ("T a, T b", _LATE.format(">", "&", "a", "b")),
     "late_minnum": ("T a, T b", _LATE.format("<", "|", "a", "b")),
-    "masked": ("int keep, T a, T other", "return VALUE((BITS(a) & -keep) | (BITS(other) & ~-keep));"),
+    # A narrower number would be widened again and again, and gcc 12 would not see that it chooses: 2.6 times as long.
+    "masked": ("INT keep, T a, T other", "return VALUE((BITS(a) & -keep) | (BITS(other) & ~-keep));"),
     "roundeven": ("T a", "return FABS(a - TRUNC(a)) == HALF ? 2 * ROUND(a / 2) : ROUND(a);"),
 }
 
@@ -263,7 +264,8 @@ def _float_helper(name: str, stem: str, on: str) -> Helper:
         bits, value = f"bits_{on}", f"float_{on.replace('f', 'i')}"
         body = body.replace("BITS", bits).replace("VALUE", value)
         headers = ("math.h",) if "isunordered" in body else ("stdint.h",)
-        return Helper(inline_function(type, name, parameters.replace("T", type), body), (bits, value), headers)
+        parameters = re.sub(r"\bT\b", type, parameters).replace("INT", f"int{on[1:]}_t")
+        return Helper(inline_function(type, name, parameters, body), (bits, value), headers)
     return Helper(inline_function(type, name, parameters.replace("T", type), body), headers=("math.h",))
 
 
