@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -32,7 +33,21 @@ def native_target() -> Target:
     if known is None:
         return BASELINE
     found = next((target for target in TARGETS if known.issuperset(target.macros)), BASELINE)
-    return replace(found, caches=caches(CACHES))
+    return replace(found, caches=caches(CACHES), core=core_of(known))
+
+
+def core_of(known: AbstractSet[str]) -> str:
+    """The core of a machine by what compilers define for it, where the figures of its vectors differ from those of others.
+
+    Zen 4 alone has BF16 beside VBMI, and neither FP16 nor VNNI in registers of AVX; gcc 12 has no name for it.
+
+    >>> core_of({"__AVX512VBMI__", "__AVX512BF16__"})
+    'zen4'
+    >>> core_of({"__AVX512VBMI__", "__AVX512BF16__", "__AVX512FP16__", "__AVXVNNI__"})
+    ''
+    """
+    has = {"__AVX512VBMI__", "__AVX512BF16__"} <= known
+    return "zen4" if has and known.isdisjoint({"__AVX512FP16__", "__AVXVNNI__"}) else ""
 
 
 def runs_here(target: Target) -> bool:

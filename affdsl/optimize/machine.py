@@ -29,6 +29,13 @@ MASKED_STORE = 16.0
 """Cycles of a store under a mask, where not every instruction takes one: measured on Zen 3."""
 USUAL_WIDTH = 256
 """Bits of the registers of vectors for which all figures are."""
+_OF_CORES = {"zen4": {"halves": 2.0, "into_two": 1.0, "short": 1.0}}
+"""What differs on cores that are known by name, all of it measured.
+
+On Zen 4 a register of 512 bits is loaded in 1 cycle and stored in 2, wherever it begins but for half a cycle of a load
+from two lines; `vpermi2w` and `vpermi2b` are one operation. (On Sapphire Rapids two are loaded and one is stored in a
+cycle, stores into two lines take 2.3 times as long, and shuffles of two registers with short lanes three operations.)
+"""
 
 
 class Level(FrozenValue):
@@ -76,6 +83,12 @@ class Machine(FrozenValue):
         After which time an element is loaded that was stored just before.
     blocked
         The same where a vector is loaded of which a part was stored just before: it waits until that is in the cache.
+    halves
+        How many parts of a vector as long as a line are loaded and stored one after the other.
+    into_two
+        How many times as long a vector takes to be stored into two lines as into one.
+    short
+        Moves of a shuffle of two registers with lanes of less than 32 bits.
     masked_store
         How long a store under a mask takes.
     pages
@@ -108,6 +121,9 @@ class Machine(FrozenValue):
     handed_over: float = 0.0
     forward: float = 5.0
     blocked: float = 20.0
+    halves: float = 1.0
+    into_two: float = 2.3
+    short: float = 2.0
     masked_store: float = MASKED_STORE
     pages: int = 64
     lookup: float = 2.5
@@ -129,7 +145,8 @@ def usual(target: Target) -> Machine:
     levels.append(Level("memory", None, USUAL_RATES[-1]))
     masked = 1.0 if target.has_masks else MASKED_STORE
     found = Machine(target, (*levels,), masked_store=masked)
-    return _wider(found) if target.width > USUAL_WIDTH else found
+    found = _wider(found) if target.width > USUAL_WIDTH else found
+    return replace(found, **_OF_CORES.get(target.core, {}))
 
 
 def _wider(machine: Machine) -> Machine:

@@ -39,6 +39,8 @@ class Target(FrozenValue):
     """Whether it has bytes of a table of 256 in all lanes at once."""
     has_gathers: bool = False
     """Whether it has elements of any array, by their numbers, in all lanes faster than one by one."""
+    core: str = ""
+    """The core of this machine where its figures differ from those of others: "zen4"; empty where nobody asked."""
     flags: tuple[str, ...] = ()
     """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
     machine: str = ""

@@ -1,7 +1,7 @@
 """What is known of this machine: its registers and its caches."""
 
 from affdsl.codegen.c.vector_helpers import TARGETS
-from affdsl.codegen.native import CACHES, caches, native_target
+from affdsl.codegen.native import CACHES, caches, core_of, native_target
 from affdsl.codegen.targets.baseline import BASELINE
 
 
@@ -32,6 +32,13 @@ def test_the_machine_has_a_known_set_and_growing_caches():
     assert found.name in {target.name for target in (*TARGETS, BASELINE)}
     assert list(found.caches) == sorted(found.caches)
     assert CACHES.is_dir() or not found.caches
+
+
+def test_cores_are_known_by_their_sets():
+    """What clang 22 defines for `-march=znver4`, `icelake-server`, `cooperlake`, `sapphirerapids`, `znver5`."""
+    vbmi, bf16, fp16, vnni = (f"__{name}__" for name in ("AVX512VBMI", "AVX512BF16", "AVX512FP16", "AVXVNNI"))
+    assert core_of({vbmi, bf16}) == "zen4"
+    assert {core_of(known) for known in ({vbmi}, {bf16}, {vbmi, bf16, fp16, vnni}, {vbmi, bf16, vnni}, set())} == {""}
 
 
 def test_sets_say_what_they_have():

@@ -32,7 +32,7 @@ from affdsl.optimize.model.compiled import (
 )
 from affdsl.optimize.model.moving import Moving
 from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
-from affdsl.optimize.model.units import SHORT_BITS, SHORT_LANES, Units, at_once, subscripts, units_of
+from affdsl.optimize.model.units import SHORT_BITS, Units, at_once, subscripts, units_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
 
 Loop: TypeAlias = "affine.For | affine.Parallel | scf.For | scf.Parallel"
@@ -246,14 +246,15 @@ class Computing:
             more = wide - count
             return Units(all=more + wide, loads=more * is_load, stores=more * (not is_load), moves=wide)
         filled = min(count, wide * bits_of(type) / self.machine.target.width)  # short lanes of several vectors at once
-        moves = (SHUFFLES.get(stride, 0.0) + (step < 0)) * filled * (SHORT_LANES if bits_of(type) < SHORT_BITS else 1.0)
+        of_two = self.machine.short if bits_of(type) < SHORT_BITS else 1.0
+        moves = (SHUFFLES.get(stride, 0.0) + (step < 0)) * filled * of_two
         loads = 0.0
         if stride > 1 and is_load:  # what lies between is loaded as well
             loads = count * max(0.0, stride / len(used) - 1)
         masked = 0.0
         if isinstance(op, affine.Store) and op.index and (op.memref, op.index) not in {*always_stored(loop.body)}:
             masked = count * (self.machine.masked_store - 1)
-        return Units(all=moves + loads, loads=loads, moves=moves, stores=masked)
+        return Units(all=moves + loads, loads=loads, moves=moves, stores=masked, wide=moves)
 
     def _looked_up(self, loop: affine.For, trips: float) -> float:
         """How often an iteration is at a page that is not known at once, where all of them are at many pages."""

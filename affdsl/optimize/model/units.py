@@ -86,12 +86,10 @@ EXTREME, EXTREME_BY_COMPILER = 4.0, 8.0
 """Operations of the lesser of two floats, of which one may be no number: in registers with masks, which have `vrangeps`
 for it, or where one is a number that is known; and in vectors that compilers make of comparisons (7 by clang 22, 12 by
 gcc 12), or of two instructions."""
-SHORT_BITS, SHORT_LANES = 32, 2.0
-"""Moves of a shuffle of two registers whose lanes have fewer bits (`vpermi2b` is three operations; uops.info)."""
+SHORT_BITS = 32
+"""Shuffles of two registers whose lanes have fewer bits may be several operations."""
 SHORTER = 2.0
 """Moves for integers that become shorter (`vpmovdb` is two operations)."""
-INTO_TWO = 2.3
-"""How many times as long a vector takes to be stored into two lines as into one (measured on Sapphire Rapids)."""
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
@@ -171,7 +169,7 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
     match op:
         case vector.Shuffle():
             count = registers_of(op.result.type, machine)
-            return Units(moves=_of_two(op) if count < 2 else lanes_of(op.result.type))
+            return Units(moves=_of_two(op, machine) if count < 2 else lanes_of(op.result.type))
         case vector.FromElements():
             wide = machine.target.has_gathers and bits_of(element_of(op.result.type)) >= 32  # as they are gathered
             is_gathered = wide and all(isinstance(maker(v), memref.Load) for v in op.elements)
@@ -191,11 +189,11 @@ def _lanes(op: Op, machine: Machine, maker: Makers) -> Units | None:
     return None
 
 
-def _of_two(op: vector.Shuffle) -> float:
-    """The moves of a shuffle of one register: twice as many where short lanes come from two others."""
+def _of_two(op: vector.Shuffle, machine: Machine) -> float:
+    """The moves of a shuffle of one register: more on some machines where short lanes come from two others."""
     lanes = lanes_of(op.left.type)
     are_two = {k < lanes for k in op.mask if k >= 0} == {True, False}
-    return SHORT_LANES if are_two and bits_of(op.result.type) < SHORT_BITS else 1.0
+    return machine.short if are_two and bits_of(op.result.type) < SHORT_BITS else 1.0
 
 
 def _arithmetic(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units:
@@ -312,9 +310,7 @@ def _lines(type: Type, machine: Machine, *, is_store: bool) -> Units:
     """Of vectors that may begin with any element: what lies in two lines is loaded, or stored, twice."""
     bytes = min(lanes_of(type) * bits_of(type), machine.target.width) / 8
     count, in_two = registers_of(type, machine), max(0.0, bytes - bits_of(type) / 8) / LINE
-    lines = count * (1 + in_two)
-    return (
-        Units(stores=count * (1 + in_two * (INTO_TWO - 1)), lines=lines)
-        if is_store
-        else Units(loads=lines, lines=lines)
-    )
+    lines, halves = count * (1 + in_two), machine.halves if bytes > LINE / 2 else 1.0  # one half may lie in two lines
+    if is_store:
+        return Units(stores=count * (halves + in_two * (machine.into_two - 1)), lines=lines)
+    return Units(loads=count * (halves + in_two), lines=lines)
