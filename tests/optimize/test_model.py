@@ -350,3 +350,23 @@ def test_short_lanes_are_shuffled_for_several_vectors_at_once():
 
     model = model_of(grey, 8000, usual(targets()["avx512"]))
     assert model.computing(innermost(grey)[0]) == pytest.approx(8000 / 16 * (17 + 18 / 4) / 2, rel=0.05)
+
+
+def test_addresses_of_vectors_for_which_gcc_has_no_register_are_loaded_again():
+    """A sum of rows of one array and a store: ten and one have all registers, three more are loaded twice each."""
+    core = usual(targets()["avx512"])
+    lines = 1 + 7 / 8  # of a vector of 8 that begins with any element
+
+    def cycles(rows):
+        @af.kernel
+        def summed(x: af.f64[N, N], y: af.f64[N]):
+            with af.for_(N) as j:
+                total = x[0, j]
+                for k in range(1, rows):
+                    total = total + x[k, j]
+                y[j] = total
+
+        return model_of(summed, 8000, core).computing(innermost(summed)[0]) / (8000 / 8)
+
+    assert cycles(10) == pytest.approx(11 * lines / 2, rel=0.05)
+    assert cycles(13) == pytest.approx((14 * lines + 3 * 2) / 2, rel=0.05)
