@@ -220,6 +220,11 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "for clang, which branches in long loops, too: an unpredictable condition, and what is chosen in a register",
         "codegen/c/lone_lanes.py", 148, gcc=(12, 12), clang=(22, 22),
     ),
+    "masks_as_vectors": Quirk(
+        "slow", "a comparison becomes a vector, and a mask of that, before its lanes are counted or choose others",
+        "lanes are counted and chosen by comparisons: count_lt, lt_f64", "codegen/c/vector_comparisons.py", 160,
+        gcc=(12, 12),
+    ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(
         "long", "all ways through the branches of a conversion that is copied into each lane are followed",

@@ -142,6 +142,26 @@ _SCALED = (
 )
 """In two steps: neither power of 2 is too large or too small. U is the type of masks without a sign."""
 
+SIGNS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+"""Comparisons by which lanes are counted or chosen without a mask between; with a u behind, integers have no sign."""
+
+
+def _counted(sign: str, of: str = "") -> tuple[str, str, str]:
+    """How many lanes of two vectors compare so."""
+    return "int", "const V *a, const V *b", f"const M both = {of}*a {sign} {of}*b;\nreturn COUNTED(&both);"
+
+
+_COUNTED = {f"count_{name}": _counted(sign) for sign, name in SIGNS.items()}
+_COUNTED |= {f"count_{name}u": _counted(sign, "(U)") for sign, name in SIGNS.items() if sign[0] in "<>"}
+_BY_OTHERS = {
+    f"{name}_{kind}": (
+        "V",
+        "const S *x, const S *y, const V *a, const V *b",
+        f"const M mask = __builtin_convertvector(*x {sign} *y, M);\n{_CHOICE.replace('*mask', 'mask')}",
+    )
+    for sign, name in SIGNS.items() for kind in ("f32", "f64", "i16", "i32", "i64")
+}  # fmt: skip
+"""A choice by comparing lanes of type S that are wider or narrower."""
 IN_DOUBLES = {kind: ("V", "const V *a", one_by_one(kind)) for kind in KINDS}
 """Functions of floats that are computed in doubles, and rounded once."""
 _NEAR = {f"near_{kind}": ("V", "const V *x", body) for kind, body in NEAR.items()}
@@ -164,6 +184,8 @@ _PORTABLE = (
     | IN_DOUBLES
     | _NEAR
     | dict(narrow_helpers.PORTABLE)
+    | _COUNTED
+    | _BY_OTHERS
     | {
         "scaled": ("V", "const V *a, const M *n", _SCALED),
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
@@ -270,6 +292,8 @@ def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:
         return (near,) if KINDS[stem].is_exact else (("CLOSE_TO_MIDDLE", "f64", lanes // 2), near)
     if stem in _NEAR:
         return tuple((macro, element, lanes) for macro in called(stem.removeprefix("near_")))
+    if stem in _COUNTED:
+        return (("count", f"i{element[1:]}", lanes),)
     return tuple((other, element, lanes) for other in narrow_helpers.calls(stem).values())
 
 
@@ -368,6 +392,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         words |= {"W": f"i32x{lanes}", "TOP": f"0x1p{top}{'f' * (narrow == 'f32')}", "BOTTOM": f"{start}.0f"}
         words |= {"END": str((1 << top) - 1), "START": str(start), "SHORT": _shortened(stem, element, lanes)}
     words["NAME"] = vector_helper_name(stem, element, lanes)
+    words["COUNTED"] = vector_helper_name("count", f"i{bits}", lanes)
     if stem in _NEAR:
         words |= {macro: vector_helper_name(macro, element, lanes) for macro in MACROS}
     words |= {word: vector_helper_name(other, element, lanes) for word, other in narrow_helpers.calls(stem).items()}

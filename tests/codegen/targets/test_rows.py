@@ -15,6 +15,7 @@ from affdsl.codegen.c.vector_helpers import (
     IN_DOUBLES,
     INLINED,
     LANE_TYPES,
+    SIGNS,
     TARGETS,
     called_by,
     types_between,
@@ -53,7 +54,9 @@ WHOLE = ("mins", "maxs", "minu", "maxu")
 
 SHIFTS = ("shl", "shru", "shr")
 
-CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "joined_", "dot_", "dotu_", "sum_")
+COMPARED = tuple(f"{sign}_" for sign in SIGNS.values())
+"""Choices by comparing two vectors of other numbers."""
+CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "joined_", "dot_", "dotu_", "sum_", *COMPARED)
 """Functions of a vector of other numbers, by the type of which they are called."""
 
 
@@ -104,6 +107,11 @@ def body(stem, element, lanes):
             type = FloatType(element)
             parts = (float_literal(part, type) for part in (-7.0, *reciprocal_parts(-7.0, type)))
             return f"*found = {name}(&v, {', '.join(parts)});"
+        case _ if stem.startswith("count_"):
+            return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&v, &w);"
+        case _ if stem.startswith(COMPARED):
+            taken = f"{source} both[2];\n    __builtin_memcpy(both, at, sizeof both);\n"
+            return f"{taken}    *found = {name}(both, both + 1, &v, &w);"
         case "any" | "count":
             return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&m);"
         case _ if stem in SHIFTS:
@@ -240,11 +248,17 @@ def arguments(random, stem, element, lanes, n):
         full = np.iinfo(dtype)
         given, before = (random.integers(full.min, full.max, lanes, dtype, endpoint=True) for _ in "ab")
         given[: n % lanes] = before[: n % lanes]
+    if stem.startswith("count_") and dtype.kind == "i":
+        given, before = (random.choice([0, 1, -1, np.iinfo(dtype).min], lanes).astype(dtype) for _ in "ab")
     if stem in SHIFTS:
         full = np.iinfo(dtype)
         given = random.integers(full.min, full.max, lanes, dtype, endpoint=True)
         before = random.choice([0, 1, full.bits - 1, full.bits, -1, full.min, 1 << 8, 7, 13], lanes).astype(dtype)
-    if stem in ("lesser", "greater", *EXTREMES):
+    if stem.startswith(COMPARED):
+        at = random.choice([0, 1, -1, 2], 2 * lanes).astype(DTYPES[stem.partition("_")[2]])
+        at[at == 2] = np.nan if at.dtype.kind == "f" else np.iinfo(at.dtype).min
+        at = at.view(dtype)
+    if stem in ("lesser", "greater", *EXTREMES) or (stem.startswith("count_") and dtype.kind == "f"):
         given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
     return at, mask, given, before
 
@@ -319,5 +333,6 @@ def test_the_page_names_all_instruction_sets_and_operations():
         assert f"| {target.width}{', ' if target.width > 128 else ' |'}" in row
         assert f"| {target.registers} |" in row
     kinds = {stem.partition("_")[0]: f"{stem.partition('_')[0]}_*" for stem in CONVERSIONS}
-    for stem in {kinds.get(stem.partition("_")[0], stem) for target in TARGETS for stem, _, _ in target.rows}:
+    kinds["count"] = "count_*"
+    for stem in {stem if "_" not in stem else kinds.get(stem.partition("_")[0], stem) for target in TARGETS for stem, _, _ in target.rows}:
         assert f"`{stem}`" in page
