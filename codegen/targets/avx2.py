@@ -45,9 +45,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
 
 
 def _first(width: int) -> Iterator[tuple[Row, str]]:
-    """A mask of the first lanes, out of a table: gcc 12 keeps the numbers of lanes, to which their count is compared, in
-    one of sixteen registers across all tiles of a product.
-    """
+    """A mask of the first lanes, out of a table: the numbers of lanes would stay in a register across all tiles."""
     for element, lanes in ((kind, width // bits) for kind, bits in LANE_BITS.items() if kind[0] == "i"):
         body = f"static const T set[2 * N] = {{{', '.join(['-1'] * lanes)}}};\n"
         body += "const int64_t end = count < 0 ? 0 : count < N ? count : N;\n"

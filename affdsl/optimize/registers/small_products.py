@@ -101,7 +101,12 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         s.vectorize(other[j], lanes, tail="folded" if options.target.has_masks else options.tail)
         if is_lane_by_lane(s, other[j]):
             raise UnfitError
-        return Small(sizes, f"without copies, on vectors of {other[j]}, {ROWS} rows at once", named, options.target.registers // 16)
+        return Small(
+            sizes,
+            f"without copies, on vectors of {other[j]}, {ROWS} rows at once",
+            named,
+            options.target.registers // 16,
+        )
     sizes = on_average(s, (i, j, k), LEAST_PACKED * lanes)
     with suppress(UnfitError):
         in_other(s, band[0], sizes)

@@ -334,5 +334,6 @@ def test_the_page_names_all_instruction_sets_and_operations():
         assert f"| {target.registers} |" in row
     kinds = {stem.partition("_")[0]: f"{stem.partition('_')[0]}_*" for stem in CONVERSIONS}
     kinds["count"] = "count_*"
-    for stem in {stem if "_" not in stem else kinds.get(stem.partition("_")[0], stem) for target in TARGETS for stem, _, _ in target.rows}:
+    stems = {stem for target in TARGETS for stem, _, _ in target.rows}
+    for stem in {stem if "_" not in stem else kinds.get(stem.partition("_")[0], stem) for stem in stems}:
         assert f"`{stem}`" in page
