@@ -195,8 +195,8 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     ),
     "masks_across_tiles": Quirk(
         "slow", "one of twelve sums in registers lies on the stack: what masks of edges are made of stays in registers",
-        "whole tiles are said to be likely; AVX2 takes masks of first lanes out of a table", "codegen/c/branches.py", 160,
-        gcc=(12, 12),
+        "whole tiles are said to be likely; AVX2 takes masks of first lanes out of a table",
+        "codegen/c/branches.py", 160, gcc=(12, 12),
     ),
     "restarts_masked": Quirk(
         "slow", "a counter goes on or begins anew by a branch, which nobody can foresee where data decides",
