@@ -15,7 +15,7 @@ from affdsl.codegen.c.tables import (
     UNSIGNED_COMPARISON,
 )
 from affdsl.codegen.c.types import suffix, width
-from affdsl.codegen.c.vector_helpers import SIGNS, has_row
+from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.c.vector_types import (
     Mask,
     address_of,
@@ -29,6 +29,7 @@ from affdsl.codegen.c.vector_types import (
     whole,
     width_of,
 )
+from affdsl.codegen.targets.target import SIGNS
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
 from affdsl.ir.types import FloatType, VectorType

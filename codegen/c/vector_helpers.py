@@ -23,7 +23,7 @@ from affdsl.codegen.targets.rvv import RVV
 from affdsl.codegen.targets.simd128 import SIMD128
 from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.sve import SVE
-from affdsl.codegen.targets.target import Row, Target
+from affdsl.codegen.targets.target import SIGNS, Row, Target
 from affdsl.errors import InternalError
 from affdsl.passes.lowering.in_doubles import KINDS
 
@@ -142,13 +142,10 @@ _SCALED = (
 )
 """In two steps: neither power of 2 is too large or too small. U is the type of masks without a sign."""
 
-SIGNS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
-"""Comparisons by which lanes are counted or chosen without a mask between; with a u behind, integers have no sign."""
-
 
 def _counted(sign: str, of: str = "") -> tuple[str, str, str]:
     """How many lanes of two vectors compare so."""
-    return "int", "const V *a, const V *b", f"const M both = {of}*a {sign} {of}*b;\nreturn COUNTED(&both);"
+    return "int", "const V *a, const V *b", f"const M both = {of}*a {sign} {of}*b;\n{_COUNT.replace('*mask', 'both')}"
 
 
 _COUNTED = {f"count_{name}": _counted(sign) for sign, name in SIGNS.items()}
@@ -292,8 +289,6 @@ def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:
         return (near,) if KINDS[stem].is_exact else (("CLOSE_TO_MIDDLE", "f64", lanes // 2), near)
     if stem in _NEAR:
         return tuple((macro, element, lanes) for macro in called(stem.removeprefix("near_")))
-    if stem in _COUNTED:
-        return (("count", f"i{element[1:]}", lanes),)
     return tuple((other, element, lanes) for other in narrow_helpers.calls(stem).values())
 
 
@@ -392,7 +387,6 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         words |= {"W": f"i32x{lanes}", "TOP": f"0x1p{top}{'f' * (narrow == 'f32')}", "BOTTOM": f"{start}.0f"}
         words |= {"END": str((1 << top) - 1), "START": str(start), "SHORT": _shortened(stem, element, lanes)}
     words["NAME"] = vector_helper_name(stem, element, lanes)
-    words["COUNTED"] = vector_helper_name("count", f"i{bits}", lanes)
     if stem in _NEAR:
         words |= {macro: vector_helper_name(macro, element, lanes) for macro in MACROS}
     words |= {word: vector_helper_name(other, element, lanes) for word, other in narrow_helpers.calls(stem).items()}

@@ -15,13 +15,13 @@ from affdsl.codegen.c.vector_helpers import (
     IN_DOUBLES,
     INLINED,
     LANE_TYPES,
-    SIGNS,
     TARGETS,
     called_by,
     types_between,
     vector_helper,
     vector_helper_name,
 )
+from affdsl.codegen.targets.target import SIGNS
 from affdsl.ir.types import FloatType
 from tests.effort import TRIES_ALL
 from tests.harness.batch import Case, build, execute
@@ -85,6 +85,8 @@ def body(stem, element, lanes):
     match stem.partition("_")[0]:
         case "loaded":
             return f"*found = {name}(at);"
+        case "first":
+            return f"*found = {name}((int64_t)at[0]);"
         case "spliced":
             order = ", ".join(f"{lanes - 3 + k}" for k in range(lanes))
             return f"*found = {name}(v, w, {order});"
@@ -232,6 +234,8 @@ def arguments(random, stem, element, lanes, n):
         chosen = random.integers(1, 99, (of + 1) * lanes).astype(dtype)
         chosen[: of * lanes] = (which + (of - 1) * lanes).view(dtype)
         at, given = chosen, given.astype(dtype)
+    if stem == "first":
+        at = random.integers(-1, lanes + 2, 1).astype(dtype)
     if stem == "looked_up":
         at, given = (random.integers(-128, 128, count, dtype) for count in (256, lanes))
     if stem.startswith(("dot_", "dotu_", "sum_")):
