@@ -12,10 +12,11 @@ from affdsl.codegen.c.expressions import Code, conjunction, invert, number, oppo
 from affdsl.codegen.c.fallible import symbolic
 from affdsl.codegen.c.lanes import new_vector
 from affdsl.codegen.c.loops import without_values
+from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.types import value_type
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, scf
+from affdsl.ir.dialects import affine, scf, vector
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
@@ -37,7 +38,7 @@ def branch(c: Context, op: affine.If | scf.If) -> None:
         know_not(c, op)
         c.block_to(op.orelse, target)
     else:
-        likely = c.unit.has_vector_types and _is_whole_tile(op)
+        likely = c.unit.has_vector_types and (_is_whole_tile(op) or _is_load_for_lanes(c, op))
         c.lines.open(f"if (__builtin_expect({condition}, 1))" if likely else f"if ({condition})")
         if isinstance(op, affine.If):
             c.ranges.know_constraints(_resolved(c, op))
@@ -90,6 +91,15 @@ def _is_whole_tile(op: affine.If | scf.If) -> bool:
     """
     rest = [inner for other in op.orelse for inner in walk(other)]
     return any(map(_is_tile, op.then)) and bool(rest) and not any(map(_is_tile, rest))
+
+
+def _is_load_for_lanes(c: Context, op: affine.If | scf.If) -> bool:
+    """Whether a branch loads what is the same in all lanes of a mask, if some lane is set.
+
+    gcc 12 takes the zero that is there otherwise out of all loops, so that a sum of a tile is in memory, as above.
+    """
+    some = c.definitions.get(op.condition) if isinstance(op, scf.If) and op.results else None
+    return isinstance(some, vector.Reduction) and some.combine == "or" and is_mask(some.source)
 
 
 def _is_tile(op: Op) -> bool:

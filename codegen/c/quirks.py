@@ -195,7 +195,8 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
     ),
     "masks_across_tiles": Quirk(
         "slow", "one of twelve sums in registers lies on the stack: what masks of edges are made of stays in registers",
-        "whole tiles are said to be likely", "codegen/c/branches.py", gcc=(12, 12),
+        "whole tiles are said to be likely; AVX2 takes masks of first lanes out of a table",
+        "codegen/c/branches.py", 160, gcc=(12, 12),
     ),
     "restarts_masked": Quirk(
         "slow", "a counter goes on or begins anew by a branch, which nobody can foresee where data decides",
@@ -219,6 +220,11 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "a choice beside such lanes is a branch; of several clang makes a vector, whose lanes it tests in turn",
         "for clang, which branches in long loops, too: an unpredictable condition, and what is chosen in a register",
         "codegen/c/lone_lanes.py", 148, gcc=(12, 12), clang=(22, 22),
+    ),
+    "masks_as_vectors": Quirk(
+        "slow", "a comparison becomes a vector, and a mask of that, before its lanes are counted or choose others",
+        "lanes are counted and chosen by comparisons: count_lt, lt_f64", "codegen/c/vector_comparisons.py", 160,
+        gcc=(12, 12),
     ),
     # What takes long to be compiled; the versions are those of which it was measured
     "branches_in_lanes": Quirk(

@@ -15,8 +15,10 @@ from affdsl.codegen.c.tables import (
     UNSIGNED_COMPARISON,
 )
 from affdsl.codegen.c.types import suffix, width
+from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.c.vector_types import (
     Mask,
+    address_of,
     converted,
     helped,
     integers,
@@ -27,6 +29,7 @@ from affdsl.codegen.c.vector_types import (
     whole,
     width_of,
 )
+from affdsl.codegen.targets.target import SIGNS
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
 from affdsl.ir.types import FloatType, VectorType
@@ -97,6 +100,42 @@ def _compared_floats(predicate: str, left: Code, right: Code) -> Code:
     return ordered if predicate == "ord" else _inverted(ordered)
 
 
+def counted(c: Context, mask: Value) -> Code | None:
+    """How many lanes of a comparison are set, without a mask between, where a machine counts so; None elsewhere."""
+    if (found := _comparison(c, mask)) is None:
+        return None
+    compare, sign = found
+    kind, lanes = lane_kind(c, compare.left), prod(vector_of(compare.left).shape)
+    stem = f"count_{sign}"
+    return on_vectors(c, stem, kind, lanes, compare.left, compare.right) if has_row(stem, suffix(kind), lanes) else None
+
+
+def _chosen_by_others(c: Context, op: arith.Select) -> Code | None:
+    """A choice by a comparison of lanes of another width, without a mask between; None where no machine has it."""
+    if (found := _comparison(c, op.condition)) is None:
+        return None
+    compare, sign = found
+    of, kind, lanes = lane_kind(c, compare.left), lane_kind(c, op.result), prod(vector_of(op.result).shape)
+    stem = f"{sign}_{suffix(of)}"
+    if not has_row(stem, suffix(kind), lanes):
+        return None
+    integers(c, f"i{width_of(kind)}", lanes)
+    x, y = (address_of(c, type_name(c, v), whole(c, v)) for v in (compare.left, compare.right))
+    return helped(c, stem, op.result, x, y, op.if_true, op.if_false)
+
+
+def _comparison(c: Context, mask: Value) -> tuple[arith.Compare, str] | None:
+    """What a mask compares, and how; None where it is none that `SIGNS` has."""
+    compare = c.definitions.get(mask) if is_written("masks_as_vectors") else None
+    if not isinstance(compare, arith.Compare) or is_mask(compare.left) or compare.left is compare.right:
+        return None
+    is_float = isinstance(lane_kind(c, compare.left), FloatType)
+    for signs, end in ((FLOAT_COMPARISON, ""),) if is_float else ((INTEGER_COMPARISON, ""), (UNSIGNED_COMPARISON, "u")):
+        if compare.predicate in signs:
+            return compare, SIGNS[signs[compare.predicate]] + end
+    return None
+
+
 def _inverted(mask: Code) -> Code:
     return code(f"~{mask.at(UNARY)}", UNARY, mask)
 
@@ -116,6 +155,8 @@ def selected_lanes(c: Context, op: arith.Select) -> Code:
         return choose(c.values.of(op.condition), whole(c, op.if_true), whole(c, op.if_false))
     if (stem := extreme(c, op)) is not None:
         return helped(c, stem, op.result, op.if_true, op.if_false)
+    if (chosen := _chosen_by_others(c, op)) is not None:
+        return chosen
     return helped(c, "choose", op.result, Mask(op.condition), op.if_true, op.if_false)
 
 

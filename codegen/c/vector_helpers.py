@@ -23,7 +23,7 @@ from affdsl.codegen.targets.rvv import RVV
 from affdsl.codegen.targets.simd128 import SIMD128
 from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.sve import SVE
-from affdsl.codegen.targets.target import Row, Target
+from affdsl.codegen.targets.target import SIGNS, Row, Target
 from affdsl.errors import InternalError
 from affdsl.passes.lowering.in_doubles import KINDS
 
@@ -142,6 +142,23 @@ _SCALED = (
 )
 """In two steps: neither power of 2 is too large or too small. U is the type of masks without a sign."""
 
+
+def _counted(sign: str, of: str = "") -> tuple[str, str, str]:
+    """How many lanes of two vectors compare so."""
+    return "int", "const V *a, const V *b", f"const M both = {of}*a {sign} {of}*b;\n{_COUNT.replace('*mask', 'both')}"
+
+
+_COUNTED = {f"count_{name}": _counted(sign) for sign, name in SIGNS.items()}
+_COUNTED |= {f"count_{name}u": _counted(sign, "(U)") for sign, name in SIGNS.items() if sign[0] in "<>"}
+_BY_OTHERS = {
+    f"{name}_{kind}": (
+        "V",
+        "const S *x, const S *y, const V *a, const V *b",
+        f"const M mask = __builtin_convertvector(*x {sign} *y, M);\n{_CHOICE.replace('*mask', 'mask')}",
+    )
+    for sign, name in SIGNS.items() for kind in ("f32", "f64", "i16", "i32", "i64")
+}  # fmt: skip
+"""A choice by comparing lanes of type S that are wider or narrower."""
 IN_DOUBLES = {kind: ("V", "const V *a", one_by_one(kind)) for kind in KINDS}
 """Functions of floats that are computed in doubles, and rounded once."""
 _NEAR = {f"near_{kind}": ("V", "const V *x", body) for kind, body in NEAR.items()}
@@ -164,6 +181,8 @@ _PORTABLE = (
     | IN_DOUBLES
     | _NEAR
     | dict(narrow_helpers.PORTABLE)
+    | _COUNTED
+    | _BY_OTHERS
     | {
         "scaled": ("V", "const V *a, const M *n", _SCALED),
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),

@@ -27,6 +27,7 @@ from affdsl.codegen.c.lanes import (
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.types import value_type
 from affdsl.codegen.c.vector_arithmetic import fused
+from affdsl.codegen.c.vector_comparisons import counted
 from affdsl.codegen.c.vector_types import (
     address,
     address_of,
@@ -116,7 +117,7 @@ def _count(c: Context, op: vector.Reduction, mask: Value) -> None:
     """How many lanes of a mask are set, and what there was before."""
     kind, lanes = lane_type(op.result), vector_type(mask).shape[0]
     if is_native_mask(c, mask):
-        found = cast(value_type(kind), on_vectors(c, "count", lane_kind(c, mask), lanes, mask))
+        found = cast(value_type(kind), counted(c, mask) or on_vectors(c, "count", lane_kind(c, mask), lanes, mask))
     else:
         name = c.lines.declare("", "count", value_type(kind), number(0), const=False)
         (lane,) = open_lanes(c, (lanes,))

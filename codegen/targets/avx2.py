@@ -44,6 +44,15 @@ def _rows() -> Iterator[tuple[Row, str]]:
             yield ("masked_store", element, lanes), f"{mm}_maskstore_{end}(({pointer})at, {mask}, ({kind})*value);"
 
 
+def _first(width: int) -> Iterator[tuple[Row, str]]:
+    """A mask of the first lanes, out of a table: the numbers of lanes would stay in a register across all tiles."""
+    for element, lanes in ((kind, width // bits) for kind, bits in LANE_BITS.items() if kind[0] == "i"):
+        body = f"static const T set[2 * N] = {{{', '.join(['-1'] * lanes)}}};\n"
+        body += "const int64_t end = count < 0 ? 0 : count < N ? count : N;\n"
+        body += "V found;\n__builtin_memcpy(&found, set + N - end, sizeof found);\nreturn found;"
+        yield ("first", element, lanes), body
+
+
 AVX2 = Target(
     "avx2",
     ("__AVX2__", "__FMA__"),
@@ -56,7 +65,7 @@ AVX2 = Target(
     rows={
         **dict(_rows()),
         **of_widths((128, 256), extremes, any_lane, counting, float_extremes, integer_extremes, shifting, truncating),
-        **of_widths((256,), dividing, loaded, streamed, dots, magnitudes, widening, in_doubles),
+        **of_widths((256,), dividing, loaded, streamed, dots, magnitudes, widening, in_doubles, _first),
     },
     flags=("-mavx2", "-mfma"),
     machine="__x86_64__",

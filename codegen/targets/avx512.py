@@ -44,6 +44,8 @@ def _rows() -> Iterator[tuple[Row, str]]:
             if element[0] == "i":
                 yield ("any", element, lanes), f"return {mask} != 0;"
                 yield ("count", element, lanes), f"return __builtin_popcountll({mask});"
+            yield from _counted(element, bits)
+            yield from _chosen(element, bits)
             pointer = "" if element in ("f32", "f64") else "(const void *)"
             yield (
                 ("masked_load", element, lanes),
@@ -58,6 +60,35 @@ def _rows() -> Iterator[tuple[Row, str]]:
                 yield ("compressed", element, lanes), body
             which = f"(__mmask{max(lanes, 8)})which"
             yield ("stored_lanes", element, lanes), f"{mm}_mask_storeu_{end}({into}at, {which}, ({kind})*value);"
+
+
+_SIGNS = {"eq": 0, "lt": 1, "le": 2, "ne": 4, "ge": 5, "gt": 6}
+_OF_FLOATS = {"eq": "EQ_OQ", "lt": "LT_OQ", "le": "LE_OQ", "ne": "NEQ_UQ", "ge": "GE_OQ", "gt": "GT_OQ"}
+
+
+def _counted(element: str, bits: int) -> Iterator[tuple[Row, str]]:
+    """How many lanes compare so."""
+    for sign in (*_SIGNS, *(f"{sign}u" for sign in ("lt", "le", "ge", "gt") if element[0] == "i")):
+        found = _compared(element, bits, sign, "a", "b")
+        yield (f"count_{sign}", element, bits // LANE_BITS[element]), f"return __builtin_popcountll({found});"
+
+
+def _chosen(element: str, bits: int) -> Iterator[tuple[Row, str]]:
+    """Lanes by a comparison of lanes that are half or twice as wide."""
+    lane, mm, kind, end = LANE_BITS[element], register(bits), register_type(element, bits), packed(element)
+    for other, wide in ((o, bits * w // lane) for o, w in LANE_BITS.items() if o != "i8"):
+        for sign in _SIGNS if wide in (bits // 2, 2 * bits) and 128 <= wide <= 512 else ():
+            mask = _compared(other, wide, sign, "x", "y")
+            body = f"return (V){mm}_mask_mov_{end}(({kind})*b, {mask}, ({kind})*a);"
+            yield (f"{sign}_{other}", element, bits // lane), body
+
+
+def _compared(element: str, bits: int, sign: str, a: str, b: str) -> str:
+    """A mask: gcc 12 makes a vector of one, and a mask of that, where it is not asked for itself."""
+    kind, end = register_type(element, bits), packed(element)
+    number = f"_CMP_{_OF_FLOATS[sign]}" if element[0] == "f" else _SIGNS[sign.removesuffix("u")]
+    end = end.replace("i", "u") if sign.endswith("u") else end
+    return f"{register(bits)}_cmp_{end}_mask(({kind})*{a}, ({kind})*{b}, {number})"
 
 
 def _joined(width: int) -> Iterator[tuple[Row, str]]:

@@ -10,6 +10,9 @@ Row = tuple[str, str, int]
 """An operation of `codegen/c/vector_helpers.py`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
 LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
+SIGNS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+"""Comparisons by which lanes are counted or chosen without a mask between; with a u behind, integers have no sign."""
+
 
 class Target(FrozenValue):
     """An instruction set, and what of it C has only as functions of compilers."""

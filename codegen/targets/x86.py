@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from affdsl.codegen.targets.portable import STREAM
-from affdsl.codegen.targets.target import LANE_BITS, Row
+from affdsl.codegen.targets.target import LANE_BITS, SIGNS, Row
 
 
 def of_widths(widths: Iterable[int], *makers: Callable[[int], Iterator[tuple[Row, str]]]) -> dict[Row, str]:
@@ -138,7 +138,13 @@ def counting(width: int) -> Iterator[tuple[Row, str]]:
     ends = {"i8": ("epi8", "i"), "i32": ("ps", ""), "i64": ("pd", "d")}
     for element, (end, kind) in ends.items():
         bits = f"{register(width)}_movemask_{end}((__m{width}{kind})*mask)"
-        yield ("count", element, width // LANE_BITS[element]), f"return __builtin_popcount((unsigned){bits});"
+        lanes, found = width // LANE_BITS[element], f"return __builtin_popcount((unsigned){bits});"
+        yield ("count", element, lanes), found
+        for sign, name in SIGNS.items():
+            for each in (element, element.replace("i", "f"))[: 1 + (element != "i8")]:
+                yield (f"count_{name}", each, lanes), found.replace("*mask", f"(*a {sign} *b)")
+            if sign[0] in "<>":
+                yield (f"count_{name}u", element, lanes), found.replace("*mask", f"((U)*a {sign} (U)*b)")
 
 
 _NORMAL = {"f32": "0x1p-63f", "f64": "0x1p-895"}

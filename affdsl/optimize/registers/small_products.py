@@ -50,11 +50,14 @@ class Small(FrozenValue):
         What is said of it.
     loops
         Its loops over rows, columns and terms; none where it is the loops as they were.
+    vectors
+        How many vectors of a row are made at once: a factor of the row is multiplied and spread once for all of them.
     """
 
     large: Condition | None = None
     said: str = "run as written"
     loops: tuple[str, ...] = ()
+    vectors: int = 1
 
     def beside(self, said: str) -> str:
         """What is said of both versions, where that is said of the one for large matrices."""
@@ -98,7 +101,12 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         s.vectorize(other[j], lanes, tail="folded" if options.target.has_masks else options.tail)
         if is_lane_by_lane(s, other[j]):
             raise UnfitError
-        return Small(sizes, f"without copies, on vectors of {other[j]}, {ROWS} rows at once", named)
+        return Small(
+            sizes,
+            f"without copies, on vectors of {other[j]}, {ROWS} rows at once",
+            named,
+            options.target.registers // 16,
+        )
     sizes = on_average(s, (i, j, k), LEAST_PACKED * lanes)
     with suppress(UnfitError):
         in_other(s, band[0], sizes)
@@ -205,8 +213,11 @@ def finish(s: Schedule, small: Small, options: Options, rows: int = ROWS) -> Non
     """Make the sums of several rows at once, in registers, after all other steps, which long code would slow down."""
     if not small.loops:
         return
-    i, _, k = small.loops
+    i, j, k = small.loops
     known = {name for row in s.loops() for name in row.names}
+    if small.vectors > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll_jam(j, small.vectors)
     with suppress(IllegalTransform, ScheduleError):
         s.unroll_jam(i, max(1, min(rows, options.target.registers // 2)))
     for name in [nest.name(nest.innermost) for nest in nests(s)]:

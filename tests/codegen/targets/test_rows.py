@@ -21,6 +21,7 @@ from affdsl.codegen.c.vector_helpers import (
     vector_helper,
     vector_helper_name,
 )
+from affdsl.codegen.targets.target import SIGNS
 from affdsl.ir.types import FloatType
 from tests.effort import TRIES_ALL
 from tests.harness.batch import Case, build, execute
@@ -53,7 +54,9 @@ WHOLE = ("mins", "maxs", "minu", "maxu")
 
 SHIFTS = ("shl", "shru", "shr")
 
-CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "joined_", "dot_", "dotu_", "sum_")
+COMPARED = tuple(f"{sign}_" for sign in SIGNS.values())
+"""Choices by comparing two vectors of other numbers."""
+CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "joined_", "dot_", "dotu_", "sum_", *COMPARED)
 """Functions of a vector of other numbers, by the type of which they are called."""
 
 
@@ -82,6 +85,8 @@ def body(stem, element, lanes):
     match stem.partition("_")[0]:
         case "loaded":
             return f"*found = {name}(at);"
+        case "first":
+            return f"*found = {name}((int64_t)at[0]);"
         case "spliced":
             order = ", ".join(f"{lanes - 3 + k}" for k in range(lanes))
             return f"*found = {name}(v, w, {order});"
@@ -104,6 +109,11 @@ def body(stem, element, lanes):
             type = FloatType(element)
             parts = (float_literal(part, type) for part in (-7.0, *reciprocal_parts(-7.0, type)))
             return f"*found = {name}(&v, {', '.join(parts)});"
+        case _ if stem.startswith("count_"):
+            return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&v, &w);"
+        case _ if stem.startswith(COMPARED):
+            taken = f"{source} both[2];\n    __builtin_memcpy(both, at, sizeof both);\n"
+            return f"{taken}    *found = {name}(both, both + 1, &v, &w);"
         case "any" | "count":
             return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&m);"
         case _ if stem in SHIFTS:
@@ -224,6 +234,8 @@ def arguments(random, stem, element, lanes, n):
         chosen = random.integers(1, 99, (of + 1) * lanes).astype(dtype)
         chosen[: of * lanes] = (which + (of - 1) * lanes).view(dtype)
         at, given = chosen, given.astype(dtype)
+    if stem == "first":
+        at = random.integers(-1, lanes + 2, 1).astype(dtype)
     if stem == "looked_up":
         at, given = (random.integers(-128, 128, count, dtype) for count in (256, lanes))
     if stem.startswith(("dot_", "dotu_", "sum_")):
@@ -240,11 +252,17 @@ def arguments(random, stem, element, lanes, n):
         full = np.iinfo(dtype)
         given, before = (random.integers(full.min, full.max, lanes, dtype, endpoint=True) for _ in "ab")
         given[: n % lanes] = before[: n % lanes]
+    if stem.startswith("count_") and dtype.kind == "i":
+        given, before = (random.choice([0, 1, -1, np.iinfo(dtype).min], lanes).astype(dtype) for _ in "ab")
     if stem in SHIFTS:
         full = np.iinfo(dtype)
         given = random.integers(full.min, full.max, lanes, dtype, endpoint=True)
         before = random.choice([0, 1, full.bits - 1, full.bits, -1, full.min, 1 << 8, 7, 13], lanes).astype(dtype)
-    if stem in ("lesser", "greater", *EXTREMES):
+    if stem.startswith(COMPARED):
+        at = random.choice([0, 1, -1, 2], 2 * lanes).astype(DTYPES[stem.partition("_")[2]])
+        at[at == 2] = np.nan if at.dtype.kind == "f" else np.iinfo(at.dtype).min
+        at = at.view(dtype)
+    if stem in ("lesser", "greater", *EXTREMES) or (stem.startswith("count_") and dtype.kind == "f"):
         given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
     return at, mask, given, before
 
@@ -319,5 +337,7 @@ def test_the_page_names_all_instruction_sets_and_operations():
         assert f"| {target.width}{', ' if target.width > 128 else ' |'}" in row
         assert f"| {target.registers} |" in row
     kinds = {stem.partition("_")[0]: f"{stem.partition('_')[0]}_*" for stem in CONVERSIONS}
-    for stem in {kinds.get(stem.partition("_")[0], stem) for target in TARGETS for stem, _, _ in target.rows}:
+    kinds["count"] = "count_*"
+    stems = {stem for target in TARGETS for stem, _, _ in target.rows}
+    for stem in {stem if "_" not in stem else kinds.get(stem.partition("_")[0], stem) for stem in stems}:
         assert f"`{stem}`" in page

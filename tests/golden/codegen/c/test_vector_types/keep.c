@@ -28,8 +28,16 @@ typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
 
 static inline __attribute__((always_inline)) i32x8 first_i32x8(int64_t count)
 {
+#if defined(__AVX2__) && defined(__FMA__)
+    static const int32_t set[2 * 8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    const int64_t end = count < 0 ? 0 : count < 8 ? count : 8;
+    i32x8 found;
+    __builtin_memcpy(&found, set + 8 - end, sizeof found);
+    return found;
+#else
     const int32_t end = (int32_t)(count < 0 ? 0 : count < 8 ? count : 8);
     return (i32x8){0, 1, 2, 3, 4, 5, 6, 7} < (i32x8){end, end, end, end, end, end, end, end};
+#endif
 }
 
 static inline __attribute__((always_inline)) f32x8 masked_load_f32x8(const float *at, const i32x8 *mask, const f32x8 *otherwise)
