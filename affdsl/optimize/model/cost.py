@@ -14,7 +14,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.dialects.func import Module
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
