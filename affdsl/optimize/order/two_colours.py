@@ -6,14 +6,14 @@ from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import FloorDiv, parts_of
-from affdsl.optimize.nests import Nest, nests_in, unfit_where_refused
+from affdsl.optimize.nests import nests_in, unfit_where_refused
 from affdsl.optimize.notes import Notes
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 COLOURS = 2
-"""So many iterations become straight code: of each of their conditions there is a loop where it holds, and where not."""
+"""So many iterations become straight code: each of their conditions has a loop where it holds, and one where not."""
 
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
