@@ -170,7 +170,7 @@ def test_conditions_ask_for_no_remainder_of_what_steps_are_multiples_of():
     @af.kernel
     def board(x: af.i32[N, N]):
         with af.for_(1, N) as i, af.for_(1, N) as j, af.if_((i + j) % 2 == 0):
-            x[i, j] += i + 3 * j
+            x[i, j] += af.i32(i + 3 * j)
 
     s = af.Schedule(board).unroll("j", 2).unswitch("j")
     for size in range(8):
