@@ -37,7 +37,7 @@ def native_target() -> Target:
 
 
 def core_of(known: AbstractSet[str]) -> str:
-    """The core of a machine by what compilers define for it, where the figures of its vectors differ from those of others.
+    """The core of a machine by what compilers define for it, where the figures of its vectors are others.
 
     Zen 4 alone has BF16 beside VBMI, and neither FP16 nor VNNI in registers of AVX; gcc 12 has no name for it.
 

@@ -19,6 +19,7 @@ RECIPES = (
     "panels",
     "outer",
     "vectors",
+    "colours",
 )
 """The recipes that can be left out, in the order in which they are tried."""
 

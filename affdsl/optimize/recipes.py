@@ -38,6 +38,7 @@ from affdsl.optimize.order import (
     sums_in_memory,
     time_tiles,
     transposes,
+    two_colours,
 )
 from affdsl.optimize.registers import products_in_loops
 from affdsl.optimize.small_sizes import OfLoop, unless_small
@@ -223,6 +224,7 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "panels": panels.take,
     "outer": unless_small(outer_loops.take_all, in_lanes=True),
     "vectors": unless_small(_with_vectors),
+    "colours": unless_small(two_colours.take),
 }
 """Those for an outermost loop with all that it holds. Some have versions for small sizes themselves."""
 
@@ -235,6 +237,7 @@ IN_WORDS: Mapping[str, str] = {
     "panels": "blocks of a loop, strip by strip",
     "outer": "a loop around others on vectors",
     "vectors": "inner loops on vectors",
+    "colours": "every second iteration of a loop, without a question",
 }
 """What those for an outermost loop are about."""
 

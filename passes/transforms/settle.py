@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from affdsl.frozen import FrozenValue, field
@@ -44,6 +45,7 @@ def settled(function: Func, before: Func) -> Settled:
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
         for i = d floordiv 2 to n      ->   for i = k to n            where d = 2 * k
         A[(i + k) mod 4]               ->   A[k mod 4]                where 4 divides i, as the steps of its loop say
+        if (i + k) mod 4 == 0: S(i)    ->   if k mod 4 == 0: S(i)     where 4 divides i, as the steps of its loop say
         A[max(i - 1, 0)]               ->   A[i - 1]                  where i >= 1, as the loop says
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
         if i == 0 or A[i] > x: S(i)    ->   if A[i] > x: S(i)         where i >= 1, as the loop says
@@ -98,15 +100,15 @@ def settled(function: Func, before: Func) -> Settled:
                 inside.add(chosen)
                 return chosen
             return None
-        if isinstance(op, affine.Access | affine.Apply):
+        if isinstance(op, affine.If) and op in inside and (chosen_block := _decided(op, context, values)) is not None:
+            return chosen_block
+        if isinstance(op, affine.Access | affine.Apply | affine.If):
             if op not in copies and not (op in inside and _divides(op, touched)):
                 return None
             simpler = _with_quotients(op, context)
             if simpler is not None:
                 inside.add(simpler)  # it is asked again: what it is over now may be in a tile itself
             return simpler
-        if isinstance(op, affine.If):
-            return _decided(op, context, values) if op in inside else None
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
             return None
         lower = simplify_bounds([_of_counters(e, context) for e in op.lower], "max", context)
@@ -242,16 +244,19 @@ def _decided(op: affine.If, context: Context, values: dict[Value, Value]) -> Blo
     return body
 
 
-def _divides(op: affine.Access | affine.Apply, touched: Collection[Value]) -> bool:
+def _divides(op: affine.Access | affine.Apply | affine.If, touched: Collection[Value]) -> bool:
     """Whether an operation has quotients over the counters of loops that were touched."""
     quotients = (part for e in affine_exprs(op) for part in parts_of(e) if isinstance(part, FloorDiv))
     return any(value in touched for atom in quotients for value in atom.reads)
 
 
-def _with_quotients(op: affine.Access | affine.Apply, context: Context) -> Op | None:
+def _with_quotients(op: affine.Access | affine.Apply | affine.If, context: Context) -> Op | None:
     """An operation with quotients over a tile as those of its first point; None if it has none."""
     if context.is_contradictory:
         return None
+    if isinstance(op, affine.If):
+        asked = tuple(replace(each, expr=simplify(_grouped(each.expr, context), context)) for each in op.condition)
+        return None if asked == op.condition else with_fields(op, condition=asked, written=None)
     if isinstance(op, affine.Apply):
         expr = simplify(_grouped(op.expr, context), context)
         return None if expr == op.expr else with_fields(op, expr=expr, written=None)

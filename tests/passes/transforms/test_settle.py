@@ -166,6 +166,23 @@ def test_remainders_of_a_counter_are_numbers_where_its_steps_are_multiples():
     assert "%A[%j mod 4]" in made
 
 
+def test_conditions_ask_for_no_remainder_of_what_steps_are_multiples_of():
+    @af.kernel
+    def board(x: af.i32[N, N]):
+        with af.for_(1, N) as i, af.for_(1, N) as j, af.if_((i + j) % 2 == 0):
+            x[i, j] += af.i32(i + 3 * j)
+
+    s = af.Schedule(board).unroll("j", 2).unswitch("j")
+    for size in range(8):
+        a, b = np.zeros((size, size), np.int32), np.zeros((size, size), np.int32)
+        i, j = np.indices(a.shape)
+        a[(i > 0) & (j > 0) & ((i + j) % 2 == 0)] = 1
+        s.kernel()(b)
+        assert (a * (i + 3 * j) == b).all()
+    with pytest.raises(af.IllegalTransform, match="its condition depends on j, which is only known inside"):
+        af.Schedule(board).unroll("j", 3).unswitch("j")
+
+
 def test_conditions_as_numbers_are_decided_and_what_asks_for_them_is_chosen():
     n = af.symbols("n")
 
