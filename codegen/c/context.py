@@ -21,6 +21,7 @@ from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.products import fusible
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.recurrences import waiting_extremes
+from affdsl.codegen.c.scattered import scattered
 from affdsl.codegen.c.shortened import shortened
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
@@ -107,6 +108,10 @@ class Context:
         self.heap = Heap(self.lines)
         self.masks = mask_widths(plan.func)
         """The bits of a lane of each mask."""
+        self.scattered = scattered(plan.func) if unit.has_vector_types else frozenset()
+        """The vectors whose lanes are taken from memory,"""
+        self.spilled: dict[Value, str] = {}
+        """and the arrays in which those lie that were written so far."""
         self.targets: list[Target] = []
         """Where the open blocks yield to, the innermost last."""
         self.streamed = 0
