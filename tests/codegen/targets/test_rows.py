@@ -204,7 +204,7 @@ def arguments(random, stem, element, lanes, n):
         "dotu": 2 * lanes,
         "sum": lanes,
         "joined": reached if "_" in stem else lanes,
-        "strided": 4 * lanes,
+        "strided": 4 * lanes - 1,
     }.get(stem.partition("_")[0], reached)
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
     if stem.startswith(("short_", "joined_")):
