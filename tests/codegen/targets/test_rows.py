@@ -96,7 +96,7 @@ def body(stem, element, lanes):
             return f"{name}(at, m[0] != 0 ? sizeof v - 1 : UINTPTR_MAX, &v);"
         case "fma":
             return f"*found = {name}(&v, &w, &v);"
-        case _ if stem == "abs" or stem in IN_DOUBLES:
+        case _ if stem in ("abs", "roundeven", *IN_DOUBLES):
             return f"*found = {name}(&v);"
         case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
@@ -244,6 +244,9 @@ def arguments(random, stem, element, lanes, n):
         full = np.iinfo(dtype)
         given = random.integers(full.min, full.max, lanes, dtype, endpoint=True)
         before = random.choice([0, 1, full.bits - 1, full.bits, -1, full.min, 1 << 8, 7, 13], lanes).astype(dtype)
+    if stem == "roundeven":
+        given = random.choice([0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -0.3, 1e9 + 0.5, -3e15, 1e30, np.inf, np.nan], lanes)
+        given = given.astype(dtype)
     if stem in ("lesser", "greater", *EXTREMES):
         given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
     return at, mask, given, before
