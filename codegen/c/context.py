@@ -26,12 +26,13 @@ from affdsl.codegen.c.shortened import shortened
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
+from affdsl.codegen.c.vector_helpers import EXTREMES
 from affdsl.codegen.c.words import Words
 from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.debugging import reports
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects import affine, arith, func, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import definitions, walk
@@ -75,6 +76,11 @@ class Band:
     """The label at the end of the body, if anything goes there."""
 
 
+def _reads_again(op: Op) -> bool:
+    """Whether an operation reads a vector several times."""
+    return isinstance(op, arith.Binary | arith.Cast) and op.kind in (*EXTREMES, "fptosi", "fptoui")
+
+
 _LOOPS = (affine.For, affine.Parallel, scf.For, scf.While, scf.Parallel)
 
 
@@ -112,6 +118,8 @@ class Context:
         """The vectors whose lanes are taken from memory,"""
         self.spilled: dict[Value, str] = {}
         """and the arrays in which those lie that were written so far."""
+        self.read_again = {v for op in walk(plan.func) if _reads_again(op) for v in op.reads()}
+        """What operations read that are several instructions on vectors."""
         self.targets: list[Target] = []
         """Where the open blocks yield to, the innermost last."""
         self.streamed = 0
