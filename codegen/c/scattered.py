@@ -27,12 +27,13 @@ def scattered(function: func.Func) -> frozenset[Value]:
 
 def _of_block(block: Block, made: Mapping[Value, Op]) -> Iterator[Value]:
     loaded, here = {op.memref for op in block if isinstance(op, memref.Load)}, {*block}
-    lanes: dict[Value, set[int]] = {}
+    lanes: dict[Value, set[int | None]] = {}
     for op in block:
         if isinstance(op, memref.Store) and op.memref in loaded:
             for each in map(made.get, op.indices):
-                if isinstance(each, vector.Extract) and len(each.static_position) == 1 and each in here:
-                    lanes.setdefault(each.source, set()).add(each.static_position[0])
+                if isinstance(each, vector.Extract) and each in here and len(each.static_position) == 1:
+                    (lane,) = each.static_position
+                    lanes.setdefault(each.source, set()).add(lane)
     for source, places in lanes.items():
-        if isinstance(source.type, VectorType) and FEWEST <= len(places) == source.type.shape[0]:
+        if isinstance(source.type, VectorType) and FEWEST <= len(places) == source.type.shape[0] and None not in places:
             yield source

@@ -40,7 +40,16 @@ SSE42 = Target(
     rows={
         **dict(_rows()),
         **of_widths(
-            (128,), extremes, rounded, any_lane, float_extremes, integer_extremes, widening, truncating, in_doubles, streamed
+            (128,),
+            extremes,
+            rounded,
+            any_lane,
+            float_extremes,
+            integer_extremes,
+            widening,
+            truncating,
+            in_doubles,
+            streamed,
         ),
     },
     flags=("-msse4.2",),
