@@ -122,12 +122,12 @@ def extract(c: Context, op: vector.Extract) -> None:
     if isinstance(op.result.type, VectorType):
         fill(c, op.result, lambda place: lane_of(c, op.source, [*positions, *place][:rank]))
     elif op.source in c.scattered and is_native(c, vector_type(op.source)) and op.source not in c.values.splats:
-        c.values.define(op.result, _from_memory(c, op.source, op.static_position[0]))
+        c.values.define(op.result, _from_memory(c, op.source, positions[0]))
     else:
         c.values.define(op.result, lane_of(c, op.source, positions))
 
 
-def _from_memory(c: Context, source: Value, lane: int) -> Code:
+def _from_memory(c: Context, source: Value, lane: Code) -> Code:
     """A lane of a vector that was stored into an array."""
     if source not in c.spilled:
         kind, lanes = lane_kind(c, source), prod(vector_type(source).shape)
@@ -135,7 +135,8 @@ def _from_memory(c: Context, source: Value, lane: int) -> Code:
         c.lines.declaration(name, f"{value_type(kind)} {name}[{lanes}];")
         c.lines.add(f"{on_vectors(c, 'spilled', kind, lanes, Code(name), source)};")
         c.spilled[source] = name
-    return code(f"{c.lines.read(c.spilled[source])}[{lane}]", PRIMARY)
+    name = c.lines.read(c.spilled[source])
+    return code(f"{name}[{lane}]", PRIMARY, Code(name), lane)
 
 
 def _poisoned(c: Context, result: Value) -> None:
