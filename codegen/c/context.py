@@ -21,16 +21,18 @@ from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.products import fusible
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.recurrences import waiting_extremes
+from affdsl.codegen.c.scattered import scattered
 from affdsl.codegen.c.shortened import shortened
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
+from affdsl.codegen.c.vector_helpers import EXTREMES
 from affdsl.codegen.c.words import Words
 from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.debugging import reports
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects import affine, arith, func, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import definitions, walk
@@ -74,6 +76,11 @@ class Band:
     """The label at the end of the body, if anything goes there."""
 
 
+def _reads_again(op: Op) -> bool:
+    """Whether an operation reads a vector several times."""
+    return isinstance(op, arith.Binary | arith.Cast) and op.kind in (*EXTREMES, "fptosi", "fptoui")
+
+
 _LOOPS = (affine.For, affine.Parallel, scf.For, scf.While, scf.Parallel)
 
 
@@ -107,6 +114,12 @@ class Context:
         self.heap = Heap(self.lines)
         self.masks = mask_widths(plan.func)
         """The bits of a lane of each mask."""
+        self.scattered = scattered(plan.func) if unit.has_vector_types else frozenset()
+        """The vectors whose lanes are taken from memory,"""
+        self.spilled: dict[Value, str] = {}
+        """and the arrays in which those lie that were written so far."""
+        self.read_again = {v for op in walk(plan.func) if _reads_again(op) for v in op.reads()}
+        """What operations read that are several instructions on vectors."""
         self.targets: list[Target] = []
         """Where the open blocks yield to, the innermost last."""
         self.streamed = 0

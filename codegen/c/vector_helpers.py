@@ -136,6 +136,9 @@ _HALVES_SHORT = (
 _BOTH_SHORT = {f"joined_i{bits}": ("V", "const S *a, const S *b", _HALVES_SHORT) for bits in (16, 32, 64)}
 """The same of integers of type S that have twice as many bits: the low ones."""
 
+_SPILLED = '__builtin_memcpy(into, a, sizeof *a);\n__asm__("" : "+m"(*(T (*)[N])into));'
+"""The lanes in an array of which compilers do not know that they are in a register, too."""
+
 _SCALED = (
     "const M half = *n >> 1, rest = *n - half;\n"
     "return *a * (V)((U)(half + BIAS) << FRACTION) * (V)((U)(rest + BIAS) << FRACTION);"
@@ -195,6 +198,7 @@ _PORTABLE = (
         "store_truths": ("void", "void *at, const V *mask", "const V ones = -*mask;\n__builtin_memcpy(at, &ones, N);"),
         "gathered": ("V", "const T *at, const S *which", "return (V){GATHERED};"),
         "strided": ("V", "const T *at, int64_t step", "return (V){STEPS};"),
+        "spilled": ("void", "T *into, const V *a", _SPILLED),
         "looked_up": ("V", "const T *middle, const V *offsets", "return (V){LOOKED_UP};"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),

@@ -7,7 +7,7 @@ from math import prod
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
-from affdsl.codegen.c.expressions import Code, infix, number, plus, times
+from affdsl.codegen.c.expressions import PRIMARY, Code, code, infix, number, plus, times
 from affdsl.codegen.c.lanes import (
     Place,
     assign_lanes,
@@ -28,7 +28,7 @@ from affdsl.codegen.c.lanes import (
 from affdsl.codegen.c.look_ups import looked_up
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import assign
-from affdsl.codegen.c.types import width
+from affdsl.codegen.c.types import value_type, width
 from affdsl.codegen.c.vector_types import address_of, is_native, lane_in, lane_kind, on_vectors, type_name, whole
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import vector
@@ -121,8 +121,22 @@ def extract(c: Context, op: vector.Extract) -> None:
     positions = _positions_of(c, op)
     if isinstance(op.result.type, VectorType):
         fill(c, op.result, lambda place: lane_of(c, op.source, [*positions, *place][:rank]))
+    elif op.source in c.scattered and is_native(c, vector_type(op.source)) and op.source not in c.values.splats:
+        c.values.define(op.result, _from_memory(c, op.source, positions[0]))
     else:
         c.values.define(op.result, lane_of(c, op.source, positions))
+
+
+def _from_memory(c: Context, source: Value, lane: Code) -> Code:
+    """A lane of a vector that was stored into an array."""
+    if source not in c.spilled:
+        kind, lanes = lane_kind(c, source), prod(vector_type(source).shape)
+        name = c.lines.scope.declare(source.hint, c.values.temporary)
+        c.lines.declaration(name, f"{value_type(kind)} {name}[{lanes}];")
+        c.lines.add(f"{on_vectors(c, 'spilled', kind, lanes, Code(name), source)};")
+        c.spilled[source] = name
+    name = c.lines.read(c.spilled[source])
+    return code(f"{name}[{lane}]", PRIMARY, Code(name), lane)
 
 
 def _poisoned(c: Context, result: Value) -> None:

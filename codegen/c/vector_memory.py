@@ -223,7 +223,7 @@ def _load_vector(
             keep_vector(c, result, narrow_floats.loaded(c, result, _pointer(buffer, at)))
         elif is_mask(result):
             keep_vector(c, result, truths.loaded(c, result, _pointer(buffer, at)))
-        elif c.values.uses[result] > 1 and is_written("vectors_read_again"):
+        elif (c.values.uses[result] > 1 or result in c.read_again) and is_written("vectors_read_again"):
             keep_vector(c, result, on_vectors(c, "loaded", lane_kind(c, result), prod(shape), _pointer(buffer, at)))
         else:
             keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))

@@ -20,6 +20,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    rounded,
     shifting,
     streamed,
     truncating,
@@ -64,7 +65,8 @@ AVX2 = Target(
     streams=True,
     rows={
         **dict(_rows()),
-        **of_widths((128, 256), extremes, any_lane, counting, float_extremes, integer_extremes, shifting, truncating),
+        **of_widths((128, 256), extremes, rounded, any_lane, counting, float_extremes, integer_extremes),
+        **of_widths((128, 256), shifting, truncating),
         **of_widths((256,), dividing, loaded, streamed, dots, magnitudes, widening, in_doubles, _first),
     },
     flags=("-mavx2", "-mfma"),

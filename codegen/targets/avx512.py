@@ -19,6 +19,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    rounded,
     saturating,
     shifting,
     shortening,
@@ -102,6 +103,23 @@ def _joined(width: int) -> Iterator[tuple[Row, str]]:
         yield (f"joined_i{bits}", f"i{bits // 2}", 2 * width // bits), f"return (V){found};"
 
 
+def _every_second(lanes: int, end: str) -> str:
+    """Every second number as one shuffle of two registers, the second of which ends with the last of them."""
+    places = ", ".join(str(2 * k + (2 * k >= lanes)) for k in range(lanes))
+    both = [f"_mm512_loadu_{end}(at + {first})" for first in (0, lanes - 1)]
+    which = f"(__m512i)(M){{{places}}}"
+    return f"if (step == 2)\n    return (V)_mm512_permutex2var_{end}({both[0]}, {which}, {both[1]});\n"
+
+
+def _strided(width: int) -> Iterator[tuple[Row, str]]:
+    """Numbers at a step that is known when it runs."""
+    for element, lane in LANE_BITS.items():
+        if lane >= 32:
+            lanes = width // lane
+            second = _every_second(lanes, packed(element))
+            yield ("strided", element, lanes), f"{second}return (V){{STEPS}};"
+
+
 _LARGER, _SMALLER = 5, 4
 """The larger or smaller of two numbers, and of two zeros that whose sign says so: what `range` is told."""
 _NAN_WINS = {"maximumf": _LARGER, "minimumf": _SMALLER}
@@ -142,11 +160,11 @@ AVX512 = Target(
     repeats_operands=True,
     rows={
         **dict(_rows()),
-        **of_widths((128, 256, 512), extremes, _float_extremes, partial(integer_extremes, most=64)),
+        **of_widths((128, 256, 512), extremes, rounded, _float_extremes, partial(integer_extremes, most=64)),
         **of_widths((128, 256, 512), partial(shifting, has_all=True), truncating),
         **of_widths((256, 512), partial(dividing, has_tests=True)),
         **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening),
-        **of_widths((512,), loaded, spliced, in_doubles, _joined),
+        **of_widths((512,), loaded, spliced, in_doubles, _joined, _strided),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),
@@ -232,10 +250,12 @@ def _gathers() -> Iterator[tuple[Row, str]]:
         chosen = [f"_mm512_i64gather_{end}({each}, (const void *)at, {size})" for each in which]
         even = [f"_mm512_i64gather_{end}(each, (const void *)(at{far}), {size})" for far in ("", " + 8 * step")]
         yield ("gathered", kind, 8), f"return (V){chosen[0]};"
-        yield ("strided", kind, 8), f"{every}\nreturn (V){even[0]};"
+        second = {lanes: _every_second(lanes, packed(kind)) for lanes in (8, 16)}
+        is_whole = size == 8
+        yield ("strided", kind, 8), f"{second[8] * is_whole}{every}\nreturn (V){even[0]};"
         if kind in two:
             yield ("gathered", kind, 16), f"return (V){two[kind].format(*chosen)};"
-            yield ("strided", kind, 16), f"{every}\nreturn (V){two[kind].format(*even)};"
+            yield ("strided", kind, 16), f"{second[16]}{every}\nreturn (V){two[kind].format(*even)};"
 
 
 AVX512FP16 = replace(

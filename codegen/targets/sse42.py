@@ -13,6 +13,7 @@ from affdsl.codegen.targets.x86 import (
     float_extremes,
     integer_extremes,
     of_widths,
+    rounded,
     streamed,
     truncating,
     widening,
@@ -39,7 +40,16 @@ SSE42 = Target(
     rows={
         **dict(_rows()),
         **of_widths(
-            (128,), extremes, any_lane, float_extremes, integer_extremes, widening, truncating, in_doubles, streamed
+            (128,),
+            extremes,
+            rounded,
+            any_lane,
+            float_extremes,
+            integer_extremes,
+            widening,
+            truncating,
+            in_doubles,
+            streamed,
         ),
     },
     flags=("-msse4.2",),

@@ -259,6 +259,14 @@ def magnitudes(width: int) -> Iterator[tuple[Row, str]]:
         yield ("abs", f"i{lane}", width // lane), f"return (V){register(width)}_abs_epi{lane}((__m{width}i)*a);"
 
 
+def rounded(width: int) -> Iterator[tuple[Row, str]]:
+    """Floats rounded to the nearest whole number, the even one of two."""
+    stem = "roundscale" if width == 512 else "round"
+    for element in ("f32", "f64"):
+        call = f"{register(width)}_{stem}_{packed(element)}(({register_type(element, width)})*a, 8)"
+        yield ("roundeven", element, width // LANE_BITS[element]), f"return (V){call};"
+
+
 def dots(width: int) -> Iterator[tuple[Row, str]]:
     """Sums of products of narrow integers: the instruction has 16 bits, so bytes are taken in two halves."""
     mm = register(width)

@@ -13,7 +13,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import definitions, like, map_blocks, walk, with_fields
 from affdsl.ir.types import INDEX, FloatType, IndexType, VectorType
-from affdsl.passes.lowering.shuffles import shuffled
+from affdsl.passes.lowering.shuffles import Lane, shuffled_together
 
 OpT = TypeVar("OpT", bound=Op)
 NARROWEST_FLOAT = 32
@@ -304,13 +304,15 @@ class Splitter:
         each = _lanes(op.left) // self.count(op.left)
         if each != _lanes(op.result) // self.count(op.result):
             raise WholeError
-        found: list[Value] = []
+        wanted: list[list[Lane | None]] = []
         for rows in self.sliced(op.result, op.mask):
             places = [divmod(row, each) for row in rows if isinstance(row, int)]
-            lanes = [None if part < 0 else (sources[part], lane) for part, lane in places]
-            made, part = shuffled(lanes, op.result.hint) if any(lanes) else ([], sources[0])
-            found.append(part)
-            yield from (with_fields(each, location=op.location) for each in made)
+            wanted.append([None if part < 0 else (sources[part], lane) for part, lane in places])
+        some = [lanes for lanes in wanted if any(lanes)]
+        made, taken = shuffled_together(some, [op.result.hint] * len(some))
+        parts = iter(taken)
+        found = [next(parts) if any(lanes) else sources[0] for lanes in wanted]
+        yield from (with_fields(each, location=op.location) for each in made)
         self.parts[op.result] = tuple(found)
 
     def added(self, op: vector.Contract) -> Iterator[Op]:

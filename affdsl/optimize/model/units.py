@@ -86,6 +86,9 @@ EXTREME, EXTREME_BY_COMPILER = 4.0, 8.0
 """Operations of the lesser of two floats, of which one may be no number: in registers with masks, which have `vrangeps`
 for it, or where one is a number that is known; and in vectors that compilers make of comparisons (7 by clang 22, 12 by
 gcc 12), or of two instructions."""
+TRUNCATED, TRUNCATED_BY_COMPILER = 2.0, 7.0
+"""Operations beside the conversion of a float to an integer, which may be too large, or no number: two comparisons, and
+in vectors that compilers make of branches six of them, with as many of masks."""
 SHORT_BITS = 32
 """Shuffles of two registers whose lanes have fewer bits may be several operations."""
 SHORTER = 2.0
@@ -102,6 +105,7 @@ _ONE_UNIT = frozenset(
     ("minsi", "maxsi", "minui", "maxui", "shli", "shrsi", "shrui", "fptosi", "fptoui", "sitofp", "uitofp")
 )
 """Operations for which there is one unit of two in registers of 512 bits."""
+_TRUNCATIONS = frozenset(("fptosi", "fptoui"))
 _WHOLE_QUOTIENTS = frozenset(("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"))
 
 
@@ -222,7 +226,14 @@ def _arithmetic(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units:
         case arith.Cast() if _is_index(op.result.type) or _is_index(op.operand.type):
             return Units(integers=0.5)
         case arith.Cast() if isinstance(at_once(op.result.type, lanes), VectorType):
-            return _cast(at_once(op.operand.type, lanes), at_once(op.result.type, lanes), machine)
+            old, new = (at_once(v.type, lanes) for v in (op.operand, op.result))
+            found = _cast(old, new, machine)
+            if op.kind in _TRUNCATIONS:
+                more = TRUNCATED_BY_COMPILER if lanes > 1 else TRUNCATED
+                found.floats += more * max(registers_of(each, machine) for each in (old, new))
+            return found
+        case arith.Cast() if op.kind in _TRUNCATIONS:
+            return Units(floats=1 + TRUNCATED)
     return _lanewise(op, machine, maker, lanes) if isinstance(op, Lanewise) else Units()
 
 

@@ -14,6 +14,7 @@ from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.memory.lines import from_a_line, past_the_caches
+from affdsl.optimize.model.sizes import bits_of
 from affdsl.optimize.nests import (
     Nest,
     again_in,
@@ -309,11 +310,11 @@ def spliced(s: Schedule, name: str, options: Options) -> bool:
 
 
 def _has_short_vectors(s: Schedule, name: str) -> bool:
-    """Whether a loop loads vectors that are shorter than a line of the cache."""
+    """Whether a loop loads vectors that are shorter than a line of the cache, or of truths, which no shuffle has."""
     loop = loop_called(s, name)
     loads = [] if loop is None else [op for op in walk(loop) if isinstance(op, affine.VectorLoad)]
     types = [op.result.type for op in loads if isinstance(op.result.type, VectorType)]
-    return any((width_of(type) or LINE) < LINE for type in types)
+    return any((width_of(type) or LINE) < LINE or bits_of(type) == 1 for type in types)
 
 
 def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:

@@ -101,7 +101,7 @@ def body(stem, element, lanes):
             return f"{name}(at, m[0] != 0 ? sizeof v - 1 : UINTPTR_MAX, &v);"
         case "fma":
             return f"*found = {name}(&v, &w, &v);"
-        case _ if stem == "abs" or stem in IN_DOUBLES:
+        case _ if stem in ("abs", "roundeven", *IN_DOUBLES):
             return f"*found = {name}(&v);"
         case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
@@ -214,7 +214,7 @@ def arguments(random, stem, element, lanes, n):
         "dotu": 2 * lanes,
         "sum": lanes,
         "joined": reached if "_" in stem else lanes,
-        "strided": 4 * lanes,
+        "strided": 4 * lanes - 1,
     }.get(stem.partition("_")[0], reached)
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
     if stem.startswith(("short_", "joined_")):
@@ -258,6 +258,9 @@ def arguments(random, stem, element, lanes, n):
         full = np.iinfo(dtype)
         given = random.integers(full.min, full.max, lanes, dtype, endpoint=True)
         before = random.choice([0, 1, full.bits - 1, full.bits, -1, full.min, 1 << 8, 7, 13], lanes).astype(dtype)
+    if stem == "roundeven":
+        given = random.choice([0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -0.3, 1e9 + 0.5, -3e15, 1e30, np.inf, np.nan], lanes)
+        given = given.astype(dtype)
     if stem.startswith(COMPARED):
         at = random.choice([0, 1, -1, 2], 2 * lanes).astype(DTYPES[stem.partition("_")[2]])
         at[at == 2] = np.nan if at.dtype.kind == "f" else np.iinfo(at.dtype).min

@@ -196,3 +196,22 @@ def test_what_nobody_reads_cuts_no_vector():
     }""")
     assert str(split_vectors(module, 512).functions[0]) == str(module.functions[0])
     assert "vector<16xi8>" in str(split_vectors(module, 128).functions[0])
+
+
+def test_four_columns_are_put_together_register_by_register():
+    """For four registers of columns eight shuffles, or fewer, as if vectors had been no longer: one by one it is 12."""
+
+    @af.kernel
+    def sums(x: af.f64[4 * N], out: af.f64[N]):
+        with af.for_(N) as i:
+            out[i] = (x[4 * i] + x[4 * i + 1]) * (x[4 * i + 2] + x[4 * i + 3])
+
+    module = af.Schedule(sums).vectorize("i", 32).kernel().module
+    split = split_vectors(module, 512)
+    verify(split)
+    assert sum(isinstance(op, vector.Shuffle) for op in walk(split)) <= 32
+    given = [np.random.default_rng(0).random(4 * 70), np.zeros(70)]
+    wanted, found = copied(given), copied(given)
+    run(sums.func, 70, *wanted)
+    run(split.functions[-1], 70, *found, module=split)
+    assert wanted[1].tobytes() == found[1].tobytes()
