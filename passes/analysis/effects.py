@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import UNTOUCHED, KeptInPlace, Op
@@ -47,7 +48,13 @@ def effects(op: Op) -> Effects:
     reads, writes = _buffers(op, memory.reads), _buffers(op, memory.writes)
     if any(isinstance(buffer.type, OpaqueType) for buffer in (*reads, *writes)):
         return UNKNOWN
-    return Effects(reads, writes, _buffers(op, memory.allocates), _buffers(op, memory.frees))
+    return _touching(reads, writes, _buffers(op, memory.allocates), _buffers(op, memory.frees))
+
+
+@lru_cache(maxsize=1000)
+def _touching(*buffers: tuple[Value, ...]) -> Effects:
+    """Effects on buffers: made once, since the same few buffers are touched everywhere."""
+    return Effects(*buffers)
 
 
 def may_do_anything(op: Op) -> bool:
