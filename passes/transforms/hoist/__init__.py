@@ -12,7 +12,7 @@ from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import kept, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import FloatType, IndexType, IntegerType
-from affdsl.passes.analysis.access import Access, Accesses, met
+from affdsl.passes.analysis.access import Access, Accesses, accesses_of, met
 from affdsl.passes.analysis.effects import NONE, effects
 from affdsl.passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
 from affdsl.passes.analysis.relations import (
@@ -82,7 +82,7 @@ class Motion:
     def __init__(
         self, function: func.Func, module: func.Module | None, *, explains: bool = False, guards: bool = False
     ) -> None:
-        self.accesses = Accesses(function, module)
+        self.accesses = accesses_of(function, module)
         self._faults = Faults(self.accesses, module)
         self._summaries = Summaries(module)
         self._at: dict[Op, tuple[Access, ...]] = {}
