@@ -8,7 +8,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.traverse import likes, walk, with_fields
+from affdsl.ir.traverse import holders, likes, with_fields
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, floordiv, mul
 from affdsl.passes.affine.arithmetic import MOST, written
@@ -56,7 +56,7 @@ class Unroller:
         self._constants = constants
         self._module = module
         self._positions: Positions | None = None
-        self._loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
+        self._loops = {op.iv: op for op in holders(function) if isinstance(op, affine.For)}
 
     def count(self, loop: affine.For) -> TripCount:
         """The exact trip count of a loop."""
