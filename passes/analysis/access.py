@@ -246,8 +246,7 @@ class Accesses:
         for op in block:
             self.domains[op] = domain
             self.order[op] = len(self.order)
-            if op.memory is not UNTOUCHED:
-                found += sorted(self._of(op, domain), key=_kind)  # "read" < "write"
+            found += sorted(self._of(op, domain), key=_kind)  # "read" < "write"
             if roles(type(op)).regions:
                 for inside, inner in self.scope.blocks(op, domain):
                     self._in_block(inner, inside, found)
@@ -255,6 +254,8 @@ class Accesses:
 
     def _of(self, op: Op, domain: Domain) -> Iterator[Access]:
         """What an operation itself does, without its blocks."""
+        if op.memory is UNTOUCHED:  # as it is of most
+            return
         match op:
             case affine.Load() | memref.Load():
                 yield self._element(op, "read", op.memref, subscripts(op), domain)
