@@ -28,6 +28,8 @@ class Effects(FrozenValue):
 
 NONE = Effects()
 UNKNOWN = Effects(unknown=True)
+_touching = lru_cache(maxsize=1000)(Effects)
+"""Effects on buffers: made once, since the same few buffers are touched everywhere."""
 
 _PARTS = (
     func.Func, func.Module, memref.Global, scf.Case, scf.Combiner, Opaque, OpaqueRegion, OpaqueBlock,
@@ -49,12 +51,6 @@ def effects(op: Op) -> Effects:
     if any(isinstance(buffer.type, OpaqueType) for buffer in (*reads, *writes)):
         return UNKNOWN
     return _touching(reads, writes, _buffers(op, memory.allocates), _buffers(op, memory.frees))
-
-
-@lru_cache(maxsize=1000)
-def _touching(*buffers: tuple[Value, ...]) -> Effects:
-    """Effects on buffers: made once, since the same few buffers are touched everywhere."""
-    return Effects(*buffers)
 
 
 def may_do_anything(op: Op) -> bool:
