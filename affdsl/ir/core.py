@@ -95,6 +95,8 @@ class Op(Frozen):
         return self._values(roles(type(self)).arguments)
 
     def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
+        if not names:
+            return iter(())
         found: list[Value] = []  # a list is much faster than generators inside generators
         for name in names:
             part = getattr(self, name)
@@ -215,6 +217,9 @@ def _collect(part: object, values: list[Value]) -> None:
         values.extend(part.values())
     elif isinstance(part, tuple):
         for item in part:
-            _collect(item, values)
+            if isinstance(item, Value):
+                values.append(item)
+            else:
+                _collect(item, values)
     else:
         raise TypeError(f"neither a value nor an expression: {part!r}")

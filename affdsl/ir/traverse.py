@@ -84,7 +84,8 @@ def gathered(op: Op, of: Callable[[Op], Iterable[T]]) -> tuple[T, ...]:
         parts: dict[object, None] = dict.fromkeys(of(op))
         for block in op.blocks():
             for inner in block:
-                parts.update(dict.fromkeys(gathered(inner, of) if roles(type(inner)).regions else of(inner)))
+                for each in gathered(inner, of) if roles(type(inner)).regions else of(inner):
+                    parts[each] = None
         found = kept[of] = tuple(parts)
     return cast("tuple[T, ...]", found)
 
@@ -191,6 +192,8 @@ def substitute(op: OpT, new: Mapping[Value, Term]) -> OpT:
     An affine position takes any expression; a plain operand takes a value, and raises ValueError otherwise:
     give it an `affine.apply` first.
     """
+    if not new:
+        return op
     changed: dict[str, object] = {}
     role = roles(type(op))
     for name in (*role.operands, *role.contract):

@@ -138,9 +138,13 @@ class Nest(Frozen):
 
 def nests(s: Schedule) -> tuple[Nest, ...]:
     """The nests of a schedule as it is now, in the order of the text."""
-    function, module = s.function, s.module
-    names = {row.iv: row.names[0] for row in s.loops()}
-    return tuple(Nest(band, around, names, function, module) for band, around in _bands(function))
+    return _nests(s.function, s.module, tuple([(row.iv, row.names[0]) for row in s.loops()]))
+
+
+@lru_cache(maxsize=16)
+def _nests(function: Func, module: Module, names: tuple[tuple[Value, str], ...]) -> tuple[Nest, ...]:
+    """The nests of a function, with what was found of them, since strategies come back to the same program."""
+    return tuple([Nest(band, around, dict(names), function, module) for band, around in _bands_of(function)])
 
 
 def nests_in(s: Schedule, *roots: str) -> list[Nest]:
@@ -209,12 +213,6 @@ def counts_inside(s: Schedule, loop: affine.For) -> Counts:
 @lru_cache(maxsize=4)
 def _counts(function: Func, loop: affine.For, module: Module) -> Counts:
     return Counts(loop, accesses_of(function, module))
-
-
-@lru_cache(maxsize=1)
-def _bands(function: Func) -> tuple[tuple[tuple[affine.For, ...], tuple[Op, ...]], ...]:
-    """The bands of a function, of which many are asked for between two steps."""
-    return tuple(_bands_of(function))
 
 
 def _bands_of(op: Op, path: tuple[Op, ...] = ()) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:

@@ -97,7 +97,7 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 @contextmanager
 def trying() -> Iterator[None]:
     """Steps may be refused: nobody asks what is legal instead, and what the analysis gives up on is no news."""
-    with warnings.catch_warnings(), without_alternatives(), remembering(), uncollected():
+    with warnings.catch_warnings(), without_alternatives(), uncollected(), remembering():  # it forgets uncollected
         warnings.simplefilter("ignore", AnalysisWarning)
         yield
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, vector
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, MemRefType, Type
 from affdsl.optimize.model.sizes import element_of, lanes_of
@@ -46,7 +49,12 @@ TOO_LONG = f"its code would be longer by more than {MOST} operations"
 
 def size_of(s: Schedule) -> int:
     """How many operations the C of a function has: those of the function, and what converts narrow floats."""
-    return sum(1 + _conversions(op) for op in walk(s.function))
+    return _size(s.function)
+
+
+@lru_cache(maxsize=16)
+def _size(function: Func) -> int:
+    return sum(1 + _conversions(op) for op in walk(function))
 
 
 def _conversions(op: Op) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from math import prod
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import loop_called, names_in, nests_in, span, unfit_where_refused
@@ -86,7 +87,7 @@ def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:
         raise UnfitError("its arrays fit into the second cache")
     if not names or not all(map(str.isidentifier, names)):  # MLIR calls a size what a schedule cannot
         return None
-    least = next((n for n in range(1, MOST) if taken(n) > cache), MOST)
+    least = 1 + bisect_right(range(1, MOST), cache, key=taken)
     return Condition(tuple(c for name in names for c in at_least(symbols(name), least).constraints))
 
 
@@ -109,7 +110,7 @@ def sizes_of(s: Schedule, loops: Container[str]) -> list[Index]:
 def _ends(s: Schedule, loops: Container[str]) -> list[Affine]:
     """Where some loops begin and end."""
     inside = {row.iv for row in s.loops() if row.names[0] in loops}
-    found = [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in inside]
+    found = [op for op in holders(s.function) if isinstance(op, affine.For) and op.iv in inside]
     return [bound for op in found for bound in (*op.lower, *op.upper)]
 
 

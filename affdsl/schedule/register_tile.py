@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders
 from affdsl.lang.source import problem
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.schedule.loops import LoopRow, ScheduleError
@@ -56,7 +56,7 @@ def take(
 def _parts(s: Schedule, tiled: Sequence[str], k: str) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """The loops of the sums in a tile, and those of what stands before and after them, after steps that part them."""
     found = {name: row.iv for row in s.loops() for name in row.names}
-    loops = {op.iv: op for op in walk(s.function) if isinstance(op, affine.For)}
+    loops = {op.iv: op for op in holders(s.function) if isinstance(op, affine.For)}
     innermost = loops.get(found[tiled[-1]]) if all(name in found for name in tiled) else None
     if innermost is None or len(innermost.body) == 1:  # a loop that runs once is gone, as the next step says
         return (*tiled, k), ()

@@ -13,7 +13,7 @@ from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders
 from affdsl.passes.advice.alternatives import alternatives_are_wanted
 from affdsl.passes.advice.verbs import done
 from affdsl.passes.legality.proposals import Request, Step
@@ -152,7 +152,7 @@ def carrying(function: Func, verb: str, loops: Collection[Value]) -> Value | Non
     """
     if not AFTER.get(verb, _PLAIN).opens:
         return None
-    every = [op for op in walk(function) if isinstance(op, affine.For | scf.For)]
+    every = [op for op in holders(function) if isinstance(op, affine.For | scf.For)]
     given = [loop for loop in every if loop.iv in loops]
-    inside = [op for loop in given for op in walk(loop) if isinstance(op, affine.For | scf.For)]
+    inside = [op for loop in given for op in holders(loop) if isinstance(op, affine.For | scf.For)]
     return next((loop.iv for loop in (*given, *inside) if loop.results), None)

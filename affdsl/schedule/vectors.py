@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, memref, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.spelling import calling
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import VectorType
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.vectorize import vectorize
@@ -25,7 +25,7 @@ _ACCESS = affine.Load | affine.Store | memref.Load | memref.Store
 
 def vectors(function: Func, names: Mapping[Value, str], module: Module) -> Iterator[str]:
     """For each loop, whether it runs as vectors, may, or why not, with what is accessed one lane after the other."""
-    loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
+    loops = {op.iv: op for op in holders(function) if isinstance(op, affine.For)}
     for row in tree_of(function, names):
         if (loop := loops.get(row.iv)) is not None:
             first, *rest = _of_loop(function, loop, row, names, module)
@@ -37,7 +37,7 @@ def _of_loop(
     function: Func, loop: affine.For, row: LoopRow, names: Mapping[Value, str], module: Module
 ) -> Iterator[str]:
     lanes = max((_lanes(op) for op in loop.body), default=0)
-    inside = [op for op in walk(loop) if isinstance(op, affine.For) and op is not loop and any(map(_lanes, op.body))]
+    inside = [op for op in holders(loop) if isinstance(op, affine.For) and op is not loop and any(map(_lanes, op.body))]
     inner = [names.get(op.iv, "") for op in inside]
     if lanes and not inner:
         yield f"{lanes} lanes at once"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from types import MappingProxyType
 
 from affdsl.frozen import Frozen, replace
@@ -197,7 +198,7 @@ class Accesses:
         self.domains: dict[Op, Domain] = {}
         self.order: dict[Op, int] = {}
         self._linearized: dict[Access, tuple[Index, Domain]] = {}
-        found = tuple(self._in_block(function.body, self.scope.start))
+        found: tuple[Access, ...] = tuple(self._in_block(function.body, self.scope.start, []))
         if self._linearized:
             shown = recovered(found, self._linearized, self.scope, hidden)
             found = tuple([replace(a, recovered=shown[a]) if a in shown else a for a in found])
@@ -240,14 +241,16 @@ class Accesses:
         """The accesses of an operation and of what its blocks hold, in the order of the text."""
         return tuple([access for op in walk(root) for access in self._by_op.get(op, ())])
 
-    def _in_block(self, block: Block, domain: Domain) -> Iterator[Access]:
+    def _in_block(self, block: Block, domain: Domain, found: list[Access]) -> list[Access]:
+        """What was found, and behind that the accesses of a block."""
         for op in block:
             self.domains[op] = domain
             self.order[op] = len(self.order)
-            yield from sorted(self._of(op, domain), key=lambda access: access.kind)  # "read" < "write"
+            found += sorted(self._of(op, domain), key=_kind)  # "read" < "write"
             if roles(type(op)).regions:
                 for inside, inner in self.scope.blocks(op, domain):
-                    yield from self._in_block(inner, inside)
+                    self._in_block(inner, inside, found)
+        return found
 
     def _of(self, op: Op, domain: Domain) -> Iterator[Access]:
         """What an operation itself does, without its blocks."""
@@ -488,6 +491,9 @@ class Accesses:
                 if buffer.escapes:
                     yield self._anywhere(op, "read", buffer, domain, is_own=False)
                     yield self._anywhere(op, "write", buffer, domain, is_own=False)
+
+
+_kind = attrgetter("kind")
 
 
 def _exprs(values: Sequence[Value]) -> tuple[Affine, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import UNTOUCHED, KeptInPlace, Op
@@ -27,6 +28,8 @@ class Effects(FrozenValue):
 
 NONE = Effects()
 UNKNOWN = Effects(unknown=True)
+_touching = lru_cache(maxsize=1000)(Effects)
+"""Effects on buffers: made once, since the same few buffers are touched everywhere."""
 
 _PARTS = (
     func.Func, func.Module, memref.Global, scf.Case, scf.Combiner, Opaque, OpaqueRegion, OpaqueBlock,
@@ -47,7 +50,7 @@ def effects(op: Op) -> Effects:
     reads, writes = _buffers(op, memory.reads), _buffers(op, memory.writes)
     if any(isinstance(buffer.type, OpaqueType) for buffer in (*reads, *writes)):
         return UNKNOWN
-    return Effects(reads, writes, _buffers(op, memory.allocates), _buffers(op, memory.frees))
+    return _touching(reads, writes, _buffers(op, memory.allocates), _buffers(op, memory.frees))
 
 
 def may_do_anything(op: Op) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
@@ -45,18 +45,25 @@ class Scope:
         self.sizes: dict[tuple[Value, int], Value] = {}
         """The symbols for sizes about which nothing is said, by buffer and dimension."""
         self.bound: set[Value] = set()
-        for op, loops in _with_loops(function.body, 0):
-            for value in op.defines():
-                self.makers[value] = op
-                self.loops_around[value] = loops
-            self.bound.update(op.binds())
-            if isinstance(op, affine.Apply) and next(semi_affine(op.expr), None) is not None:
-                self._products[op.result] = op.expr
-            if isinstance(op, affine.DmaStart | memref.DmaStart):
-                self.starts.append(op)
+        self._enter(function.body, 0)
         self.start = Domain(clauses=_clause(function.promised))
         self.semi_affine_facts = tuple(c for c in function.promised if next(semi_affine(c.expr), None) is not None)
         """What the contract says that isl cannot express."""
+
+    def _enter(self, block: Block, loops: int) -> None:
+        """Take in a block with so many induction variables around it, as `blocks` counts them."""
+        for op in block:
+            self.add(op, loops)
+            if isinstance(op, affine.Apply):
+                if next(semi_affine(op.expr), None) is not None:
+                    self._products[op.result] = op.expr
+            elif isinstance(op, affine.DmaStart | memref.DmaStart):
+                self.starts.append(op)
+            elif roles(type(op)).regions:
+                self.bound.update(op.binds())
+                inside = loops + _counters(op)
+                for inner in op.blocks():
+                    self._enter(inner, inside)
 
     def add(self, op: Op, loops: int) -> None:
         """Take in an operation that the function does not have, as if it stood in so many loops."""
@@ -386,19 +393,14 @@ def _is_at_least_zero(atom: Atom, factor: int, constraint: Constraint) -> bool:
     return len(constraint.expr.terms) == 1 and factor > 0 and constraint.expr.constant <= 0
 
 
-def _with_loops(block: Block, loops: int) -> Iterator[tuple[Op, int]]:
-    """Every operation with the number of induction variables around it, as `Scope.blocks` counts them."""
-    for op in block:
-        yield op, loops
-        match op:
-            case affine.Parallel(ivs=ivs) | scf.Parallel(ivs=ivs):
-                inside = loops + len(ivs)
-            case affine.For() | scf.For() | scf.While() | Opaque():
-                inside = loops + 1
-            case _:
-                inside = loops
-        for inner in op.blocks():
-            yield from _with_loops(inner, inside)
+def _counters(op: Op) -> int:
+    """How many induction variables an operation has, as `Scope.blocks` counts them."""
+    match op:
+        case affine.Parallel(ivs=ivs) | scf.Parallel(ivs=ivs):
+            return len(ivs)
+        case affine.For() | scf.For() | scf.While() | Opaque():
+            return 1
+    return 0
 
 
 def _named(value: Value) -> str:

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.traverse import affine_exprs, clone_block, definitions, rewrite, walk, with_fields
+from affdsl.ir.traverse import affine_exprs, clone_block, definitions, holders, rewrite, walk, with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.early_exits import early_loops
@@ -100,7 +100,7 @@ def computed_alike(
         found = replaced(function, loop, *sizes, alloc, *first, after, *back, free)
     else:
         found = replaced(function, loop, *first, after, *back)
-        (around,) = (op for op in walk(found) if isinstance(op, affine.For) and op.iv in outer.binds())
+        (around,) = (op for op in holders(found) if isinstance(op, affine.For) and op.iv in outer.binds())
         found = replaced(found, around, *sizes, alloc, around, free)
     return only_where_seen(found, back, module) if isinstance(back[0], affine.For) else found
 

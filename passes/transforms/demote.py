@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import definitions, fresh, rewrite, users, walk, with_fields
+from affdsl.ir.traverse import definitions, fresh, holders, rewrite, users, walk, with_fields
 from affdsl.ir.types import MemRefType, NumberType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences, unwarned
@@ -72,7 +72,7 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
     }
     """
     what = f"keep in memory what loop {name(iv)} carries"
-    loop = next((op for op in walk(function) if isinstance(op, Loop) and op.iv is iv), None)
+    loop = next((op for op in holders(function) if isinstance(op, Loop) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of a loop of @{function.symbol}")
     if not loop.results:
@@ -81,7 +81,7 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
         made = _Demotion(function, module)
         top = made.outermost(loop)
         require_to_end(top, function, what, "from memory, nobody would see where it does")
-        others = [v for op in walk(top) if isinstance(op, Loop) for v in op.carried]
+        others = [v for op in holders(top) if isinstance(op, Loop) for v in op.carried]
         odd = next((v for v in others if not isinstance(v.type, NumberType)), None)
         if odd is not None:
             raise refusal(loop, what, f"{shown(odd)} has type {odd.type}, and a buffer of one element holds a number")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Constraint, Term, Value
-from affdsl.ir.traverse import fresh, walk, with_fields
+from affdsl.ir.traverse import fresh, holders, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.polyhedral import UnknownError, set_of
@@ -77,7 +77,7 @@ def interchange(
     """
     what = f"interchange loops {name(outer)} and {name(inner)}"
 
-    loops = [op for op in walk(function) if isinstance(op, scf.For | affine.For) and op.iv in (outer, inner)]
+    loops = [op for op in holders(function) if isinstance(op, scf.For | affine.For) and op.iv in (outer, inner)]
     if len(loops) == 2 and any(isinstance(loop, scf.For) for loop in loops):
         return _with_bounds_of_data(function, loops[0], loops[1], what, module, reassociate)
     band = band_of(function, (outer, inner), what, carrying=True)

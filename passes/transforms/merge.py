@@ -8,7 +8,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import holders, rewrite, walk, with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -104,7 +104,7 @@ def merge(function: Func, buffer: Value, *, module: Module | None = None) -> Fun
 
 def _may_run_at_once(function: Func, block: Block, module: Module | None) -> bool:
     """Whether threads may run a block at the same time, as far as a module shows it."""
-    loops = (op for op in walk(function) if isinstance(op, affine.Parallel | scf.Parallel))
+    loops = (op for op in holders(function) if isinstance(op, affine.Parallel | scf.Parallel))
     if any(inner is block for loop in loops for op in walk(loop) for inner in op.blocks()):
         return True
     return module is not None and is_called_in_parallel(function.symbol, module)

@@ -13,7 +13,7 @@ from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.parts import COMBINING, fits, in_parts, neutral
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import holders, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, ScalarType
 from affdsl.passes.analysis.dependence import Dependence, Dependences
 from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops
@@ -277,7 +277,7 @@ def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: boo
         yield Proposal(tuple(Step("privatize", (buffer.root, verdict.iv)) for buffer in verdict.privatized))
     if reassociate or not rounds:
         yield from as_values
-    nest = [op for op in walk(function) if isinstance(op, affine.For) and op is not loop and _are_nested(loop, op)]
+    nest = [op for op in holders(function) if isinstance(op, affine.For) and op is not loop and _are_nested(loop, op)]
     depth = {op: len(dependences.accesses.domains[op].ivs) for op in (*nest, loop)}
     nest.sort(key=lambda op: abs(depth[op] - depth[loop]))
     for op in nest[:MOST_NEAR]:
@@ -318,7 +318,7 @@ def _falls_apart(dependences: Dependences, loop: affine.For) -> bool:
         apart = distribute(accesses.function, loop.iv, module=accesses.module)
     except IllegalTransform:
         return False
-    old = {op.iv for op in walk(accesses.function) if isinstance(op, affine.For)}
+    old = {op.iv for op in holders(accesses.function) if isinstance(op, affine.For)}
     found = Dependences(apart, accesses.module)
     block = next(b for op in walk(apart) for b in op.blocks() if any(getattr(o, "iv", None) is loop.iv for o in b))
     pieces = [op for op in block if isinstance(op, affine.For) and (op.iv is loop.iv or op.iv not in old)]
@@ -379,7 +379,7 @@ def as_bands(function: Func, chosen: dict[Value, Parallelism]) -> Func:
     """The function where each chosen loop is a parallel band."""
     replaced: dict[Value, Value] = {}
     arrays: list[Op] = []
-    bands = [op for op in walk(function) if isinstance(op, affine.Parallel | scf.Parallel) or _iv_of(op) in chosen]
+    bands = [op for op in holders(function) if isinstance(op, affine.Parallel | scf.Parallel) or _iv_of(op) in chosen]
     at_once = {_iv_of(op) for band in bands for op in walk(band) if op is not band}
 
     def rule(op: Op) -> tuple[Op, ...] | None:

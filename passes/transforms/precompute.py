@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import fresh, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType, NumberType
-from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.access import accesses_of
 from affdsl.passes.analysis.effects import is_pure
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name as called
@@ -107,7 +107,7 @@ def precompute(function: Func, buffer: Value, iv: Value, *, module: Module | Non
 
 def _require_readable(function: Func, loop: affine.For, buffer: Value, module: Module | None, what: str) -> bool:
     """Whether a loop stores to an array. Refuse where it may write to it in another way, or does what is not seen."""
-    accesses = Accesses(function, module)
+    accesses = accesses_of(function, module)
     mine = (affine.Load, affine.Store)
     own = next((a.buffer for a in accesses.all if isinstance(a.op, mine) and a.op.memref is buffer), None)
     if own is None:

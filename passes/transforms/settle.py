@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import affine_exprs, rewrite, walk, with_fields
+from affdsl.ir.traverse import affine_exprs, holders, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.simplify import (
@@ -208,7 +208,7 @@ def _find_around(block: Iterable[Op], some: Collection[Op], found: set[Op]) -> b
 
 def _touched(changed: Iterable[Op], before: Iterable[Op]) -> set[Value]:
     """The induction variables of loops that are new, or stand or run elsewhere, and of all inside of these."""
-    old = {op.iv: op for each in before for op in walk(each) if isinstance(op, affine.For)}
+    old = {op.iv: op for each in before for op in holders(each) if isinstance(op, affine.For)}
     found: set[Value] = set()
 
     def visit(block: Iterable[Op], *, inside: bool) -> None:

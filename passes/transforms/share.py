@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import UNTOUCHED, Block, Op, roles
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
@@ -147,6 +147,8 @@ class _Sharing:
     def _forget(self, op: Op, loads: dict[Hashable, Op], stored: dict[Place, _Stored]) -> None:
         """Leave out what an operation, or what is inside of it, may write, and remember what it may have read."""
         for inner in walk(op) if loads or stored else ():
+            if inner.memory is UNTOUCHED:
+                continue
             found = effects(inner)
             if found.unknown and not inner.is_terminator:
                 loads.clear()

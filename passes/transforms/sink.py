@@ -8,7 +8,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, vector
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import holders, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependence, Dependences, unwarned
@@ -153,7 +153,7 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
     what = f"make loops {name(outer)} and {name(inner)} perfectly nested"
     around, loop = loop_of(function, outer, what), loop_of(function, inner, what)
     if loop not in around.body:
-        between = [name(op.iv) for op in walk(around) if isinstance(op, affine.For) and _is_inside(loop, op)][1:]
+        between = [name(op.iv) for op in holders(around) if isinstance(op, affine.For) and _is_inside(loop, op)][1:]
         where = f"but in that of {between[-1]}: make these two perfect first" if between else ""
         if _is_inside(around, loop):
             where = "but around it: name the outer one first"

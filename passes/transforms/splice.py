@@ -12,7 +12,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import holders, rewrite, walk, with_fields
 from affdsl.ir.types import VectorType
 from affdsl.passes.analysis.dependence import Dependences, unwarned
 from affdsl.passes.analysis.trip_count import runs_at_least
@@ -92,7 +92,7 @@ def splice(
       return
     }
     """
-    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    loop = next((op for op in holders(function) if isinstance(op, affine.For) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
     if more_loads < 0:

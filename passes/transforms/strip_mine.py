@@ -10,7 +10,7 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import likes, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.arithmetic import MOST
-from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.access import accesses_of
 from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.loops.data_bounds import in_strips
@@ -66,7 +66,7 @@ def strip_mine(function: Func, iv: Value, size: int, *, name: str = "", module: 
         return in_strips(function, loop, size, name, what)
     if size < 1 or size * loop.step > MOST:
         raise refusal(loop, what, "a strip has at least 1 iteration, and its length must fit into 64 bits")
-    whole = not trip_count(loop, iv, Accesses(function, module)).divisor % size
+    whole = not trip_count(loop, iv, accesses_of(function, module)).divisor % size
     strip = Value(INDEX, name or (f"{iv.hint}_strip" if iv.hint else ""))
     end = strip + size * loop.step
     uppers = (end,) if whole else (*loop.upper, end)

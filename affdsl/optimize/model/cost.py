@@ -15,7 +15,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
 from affdsl.optimize.model.autovectorized import lanes_by_compiler, sums_in_order
@@ -309,7 +309,7 @@ def _moving(loop: affine.For) -> set[tuple[Value, tuple[Affine, ...]]]:
 
 def _used(op: affine.Load | affine.Store, loop: affine.For, stride: int) -> set[int]:
     """Which elements of so many are loaded, or stored, in an iteration of a loop, with the loops that are unrolled."""
-    inside = [each for each in walk(loop) if isinstance(each, affine.For) and each is not loop]
+    inside = [each for each in holders(loop) if isinstance(each, affine.For) and each is not loop]
     rows = {each.iv: range(0, times_unrolled(each) * each.step, each.step) for each in inside}
     found = set[int]()
     for each in walk(loop):

@@ -10,7 +10,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import holders, walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.model.cost import Model
@@ -63,7 +63,7 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
                 enter(inside)
 
     enter(s.function.body)
-    for op in (each for nest in nests for each in walk(nest) if isinstance(each, affine.For)):
+    for op in (each for nest in nests for each in holders(nest) if isinstance(each, affine.For)):
         for trips in (upper - lower for lower in op.lower for upper in op.upper):
             if sizes.keys() >= {*trips.values()} and trips.evaluate(sizes) <= 0:
                 _enlarge(sizes, trips - SIZE)

@@ -12,7 +12,7 @@ from affdsl.explained import Note, SourceLoop
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.lang.indices import Index, symbols
 from affdsl.optimize.attempts import AllOrNone, bring_innermost, distribute, names_made
 from affdsl.optimize.choices import Choices
@@ -208,7 +208,7 @@ def _cut(s: Schedule, root: str, strip: str, size: int) -> None:
 def _loops(s: Schedule) -> dict[str, affine.For]:
     """The loops that steps can change, by name, in the order of the text."""
     names = {row.iv: row.names[0] for row in s.loops()}
-    return {names[op.iv]: op for op in walk(s.function) if isinstance(op, affine.For)}
+    return {names[op.iv]: op for op in holders(s.function) if isinstance(op, affine.For)}
 
 
 def _next(s: Schedule, strip: str, inside: set[Value], seen: set[Value], cut: Collection[str]) -> str | None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -31,7 +31,7 @@ def take_all(s: Schedule) -> Schedule:
 def _unrolled(s: Schedule) -> Iterator[str]:
     """The innermost loops that move on by several elements of an array, and access each of these."""
     names = {row.iv: row.names[0] for row in s.loops()}
-    for loop in [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in names]:
+    for loop in [op for op in holders(s.function) if isinstance(op, affine.For) and op.iv in names]:
         if any(any(True for _ in op.blocks()) for op in loop.body):
             continue
         accesses = [op for op in loop.body if isinstance(op, affine.Access) and op.index]

@@ -10,7 +10,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import map_blocks, rewrite
-from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.access import accesses_of
 from affdsl.passes.legality.words import name as called
 from affdsl.passes.transforms.data_copy.plan import CopyPlan, planned
 from affdsl.passes.transforms.data_copy.private import only_where_seen
@@ -130,7 +130,7 @@ def data_copy(
     options = CopyOptions(space, tuple(layout), dict(panels or {}), dma, tag_space, name, private, still)
     what = f"copy {called(buffer)} for loop {called(iv)}"
     loop = loop_of(function, iv, what)
-    plan = planned(Accesses(function, module), (loop,), loop, buffer, options, what)
+    plan = planned(accesses_of(function, module), (loop,), loop, buffer, options, what)
     once = plan.once
     first, last = ((), ()) if once is loop else (plan.allocation, plan.end)
     if once is not loop:

@@ -15,7 +15,7 @@ from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
-from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.access import Access, Accesses, accesses_of
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.region import region_of
 from affdsl.passes.analysis.storage import Buffer
@@ -99,7 +99,7 @@ class Costs(FrozenValue):
     def _accesses(self) -> Accesses:
         """Those of the whole function."""
         pair = self.pair
-        return pair.accesses if pair.focus is None else Accesses(pair.whole_function, pair.window.module)
+        return pair.accesses if pair.focus is None else accesses_of(pair.whole_function, pair.window.module)
 
     def _touched(self, nest: Op) -> int:
         grouped: dict[Buffer, list[Access]] = {}

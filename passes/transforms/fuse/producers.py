@@ -12,7 +12,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import clone, rewrite, walk, way_to, with_fields
+from affdsl.ir.traverse import clone, holders, rewrite, walk, way_to, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependence
@@ -226,7 +226,7 @@ class Pair:
         if possible:
             nest = self._with(self._copied(slice), depth)
             made = self.window.changed({self.sink.op: (nest,)})
-            first = next(op for op in walk(nest) if isinstance(op, Loop) and is_like(op, loop)).body[0]
+            first = next(op for op in holders(nest) if isinstance(op, Loop) and is_like(op, loop)).body[0]
             for buffer in possible:
                 with suppress(UnknownError):
                     private.append(private_buffer(made, nest, first, buffer.root, self.fast))

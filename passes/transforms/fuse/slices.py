@@ -10,7 +10,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import tree_of
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders
 from affdsl.ir.written import spell_tree
 from affdsl.passes.analysis.access import Access, Accesses, met
 from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, merged, set_of, spending
@@ -61,7 +61,7 @@ class Slice(Frozen):
 
     def renamed(self, new: Mapping[Value, Value], source: affine.For) -> Slice:
         """The same slice of a producer that is like this one, with other values."""
-        loops = {op.iv: op for op in walk(source) if isinstance(op, affine.For)}
+        loops = {op.iv: op for op in holders(source) if isinstance(op, affine.For)}
 
         def moved(each: LoopSlice) -> LoopSlice:
             lower, upper = (tuple([e.substitute(new) for e in side]) for side in (each.lower, each.upper))
@@ -154,7 +154,7 @@ def _sliced(
     context = domain_of(path)
     found: list[LoopSlice] = []
     is_box = True
-    for loop in (op for op in walk(source) if isinstance(op, affine.For)):
+    for loop in (op for op in holders(source) if isinstance(op, affine.For)):
         lower, upper = loop.lower, loop.upper
         if (ends := needed.ends(loop)) is not None:
             low, high, is_whole = ends

@@ -10,9 +10,9 @@ from affdsl.ir.dialects import affine, arith, func, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name, shown
-from affdsl.ir.traverse import kept, map_blocks, rewrite, walk, with_fields
+from affdsl.ir.traverse import holders, kept, map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import FloatType, IndexType, IntegerType
-from affdsl.passes.analysis.access import Access, Accesses, met
+from affdsl.passes.analysis.access import Access, Accesses, accesses_of, met
 from affdsl.passes.analysis.effects import NONE, effects
 from affdsl.passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
 from affdsl.passes.analysis.relations import (
@@ -46,7 +46,7 @@ def hoist(function: func.Func, iv: Value, *, module: func.Module | None = None) 
     IllegalTransform
         If nothing can be moved: with the reason for each operation of the body.
     """
-    loop = next((op for op in walk(function) if isinstance(op, affine.For | scf.For) and op.iv is iv), None)
+    loop = next((op for op in holders(function) if isinstance(op, affine.For | scf.For) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
 
@@ -82,7 +82,7 @@ class Motion:
     def __init__(
         self, function: func.Func, module: func.Module | None, *, explains: bool = False, guards: bool = False
     ) -> None:
-        self.accesses = Accesses(function, module)
+        self.accesses = accesses_of(function, module)
         self._faults = Faults(self.accesses, module)
         self._summaries = Summaries(module)
         self._at: dict[Op, tuple[Access, ...]] = {}

@@ -8,7 +8,7 @@ from itertools import pairwise
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import fresh, rewrite, substitute, walk, with_fields
+from affdsl.ir.traverse import fresh, holders, rewrite, substitute, walk, with_fields
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
@@ -22,7 +22,7 @@ def loop_of(function: func.Func, iv: Value, what: str) -> affine.For:
     IllegalTransform
         If there is none: with the loops that there are.
     """
-    loops = [op for op in walk(function) if isinstance(op, affine.For)]
+    loops = [op for op in holders(function) if isinstance(op, affine.For)]
     for loop in loops:
         if loop.iv is iv:
             return loop
@@ -33,7 +33,7 @@ def loop_of(function: func.Func, iv: Value, what: str) -> affine.For:
 
 def any_loop_of(function: func.Func, iv: Value, what: str) -> affine.For | scf.For:
     """The loop with an induction variable, whose bounds may come from data. Raises IllegalTransform as `loop_of`."""
-    found = next((op for op in walk(function) if isinstance(op, scf.For) and op.iv is iv), None)
+    found = next((op for op in holders(function) if isinstance(op, scf.For) and op.iv is iv), None)
     return loop_of(function, iv, what) if found is None else found
 
 
@@ -41,7 +41,7 @@ def loop_of_any_kind(
     function: func.Func, iv: Value, what: str
 ) -> affine.For | affine.Parallel | scf.For | scf.Parallel:
     """The loop with an induction variable, which may be parallel. Raises IllegalTransform as `loop_of`."""
-    parallel = (op for op in walk(function) if isinstance(op, affine.Parallel | scf.Parallel))
+    parallel = (op for op in holders(function) if isinstance(op, affine.Parallel | scf.Parallel))
     return next((op for op in parallel if iv in op.ivs), None) or any_loop_of(function, iv, what)
 
 

@@ -8,13 +8,13 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.traverse import likes, walk, with_fields
+from affdsl.ir.traverse import holders, likes, with_fields
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, floordiv, mul
 from affdsl.passes.affine.arithmetic import MOST, written
 from affdsl.passes.affine.maps import flattened
 from affdsl.passes.affine.positions import PositionNames, positions_of, spelled
-from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.access import accesses_of
 from affdsl.passes.analysis.trip_count import TripCount, trip_count
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.loops.pieces import (
@@ -55,15 +55,12 @@ class Unroller:
         self.function = function
         self._constants = constants
         self._module = module
-        self._accesses: Accesses | None = None
         self._positions: Positions | None = None
-        self._loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
+        self._loops = {op.iv: op for op in holders(function) if isinstance(op, affine.For)}
 
     def count(self, loop: affine.For) -> TripCount:
         """The exact trip count of a loop."""
-        if self._accesses is None:
-            self._accesses = Accesses(self.function, self._module)
-        return trip_count(self._loops[loop.iv], loop.iv, self._accesses)
+        return trip_count(self._loops[loop.iv], loop.iv, accesses_of(self.function, self._module))
 
     def require_size(self, loop: affine.For, factor: int, what: str) -> None:
         """Refuse what makes too many operations, or steps that are no index."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import kept, like, map_blocks, rewrite, walk, with_fields
+from affdsl.ir.traverse import holders, kept, like, map_blocks, rewrite, walk, with_fields
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.transforms.vectorize.unconditional import loaded_before_conditions
 
@@ -28,7 +28,7 @@ def out_of_branches(
     if stored is loop:
         return None
     function = rewrite(function, lambda op: stored if op is loop else None)
-    stored = next(op for op in walk(function) if isinstance(op, affine.For) and op.iv is loop.iv)
+    stored = next(op for op in holders(function) if isinstance(op, affine.For) and op.iv is loop.iv)
     loaded = loaded_before_conditions(stored, Dependences(function, module).accesses, module)
     return rewrite(function, lambda op: loaded if op is stored else None), loaded
 

@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine, arith, func, scf, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import like, likes, rewrite, walk, with_fields
+from affdsl.ir.traverse import holders, like, likes, rewrite, walk, with_fields
 from affdsl.ir.types import I1, INDEX, IndexType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences, unwarned
@@ -92,7 +92,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
       return
     }
     """
-    loop = next((op for op in walk(function) if isinstance(op, Loop) and op.iv is iv), None)
+    loop = next((op for op in holders(function) if isinstance(op, Loop) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
     with unwarned():  # what the analysis gives up on is told as a reason
@@ -101,7 +101,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
         changed = variables_replaced(function, loop, elements)
         if changed is not None:
             function = changed
-            loop = next(op for op in walk(function) if isinstance(op, Loop) and op.iv is iv)
+            loop = next(op for op in holders(function) if isinstance(op, Loop) and op.iv is iv)
         search = _Search(Dependences(function, module), loop)
         plan = search.plan()
         apart = out_of_branches(function, loop, module) if has_branches and plan is None else None

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
@@ -52,7 +52,9 @@ def is_called_in_parallel(symbol: str, module: func.Module) -> bool:
     reaching = {symbol}
     while more := {caller for caller, callees in calls.items() if callees & reaching} - reaching:
         reaching |= more
-    at_once = (op for each in module.functions for op in walk(each) if isinstance(op, affine.Parallel | scf.Parallel))
+    at_once = (
+        op for each in module.functions for op in holders(each) if isinstance(op, affine.Parallel | scf.Parallel)
+    )
     return any(isinstance(op, func.Call) and op.callee in reaching for loop in at_once for op in walk(loop))
 
 

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import like, rewrite, walk, with_fields
+from affdsl.ir.traverse import holders, like, rewrite, walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.trip_count import trip_count
@@ -92,7 +92,7 @@ def unroll_jam(
       return
     }
     """
-    loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
+    loops = {op.iv: op for op in holders(function) if isinstance(op, affine.For)}
     if iv not in loops:
         listed = ", ".join(map(shown, loops)) or "none"
         raise ValueError(f"no affine.for of @{function.symbol} counts {shown(iv)}; its loops are {listed}")
@@ -165,7 +165,7 @@ def body_of(loop: affine.For) -> Block:
 
 def loops_in(block: Block) -> Iterator[affine.For]:
     """All loops in a block, at any depth."""
-    return (inner for op in block for inner in walk(op) if isinstance(inner, affine.For))
+    return (inner for op in block for inner in holders(op) if isinstance(inner, affine.For))
 
 
 def _check(

@@ -12,7 +12,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.traverse import holders, walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.early_exits import early_loops
@@ -203,7 +203,7 @@ def _of_parts(
     function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool
 ) -> Func | None:
     """The iterations before and behind one at which accesses meet, on vectors; None where that does not help."""
-    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    loop = next((op for op in holders(function) if isinstance(op, affine.For) and op.iv is iv), None)
     for at in crossings(loop) if loop is not None else ():
         try:
             split, ivs = split_at(function, iv, at, module)
@@ -395,7 +395,7 @@ def _require_order(
 
     def alternatives(time: Time) -> Iterator[Candidate]:
         yield Candidate(Proposal((Step("scalar_replace", (loop.iv,)),)), ())
-        inside = [op for op in walk(loop) if isinstance(op, affine.For) and op is not loop]
+        inside = [op for op in holders(loop) if isinstance(op, affine.For) and op is not loop]
         for inner in islice(inside, 1):
             yield from interchanged(dependences, time, loop.iv, inner.iv)
             yield from skewed(time, loop.iv, inner.iv, (1, 2))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.passes.transforms.index_set_split import index_set_split
 from affdsl.passes.transforms.settle import settled
 
@@ -56,5 +56,5 @@ def split_at(function: Func, iv: Value, at: Affine, module: Module | None) -> tu
 
 def _new_loop(function: Func, before: Func) -> Value:
     """The counter of the first loop that was not there before."""
-    known = {op.iv for op in walk(before) if isinstance(op, affine.For)}
-    return next(op.iv for op in walk(function) if isinstance(op, affine.For) and op.iv not in known)
+    known = {op.iv for op in holders(before) if isinstance(op, affine.For)}
+    return next(op.iv for op in holders(function) if isinstance(op, affine.For) and op.iv not in known)
