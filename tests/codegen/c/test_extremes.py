@@ -103,3 +103,40 @@ def test_extremes_of_what_was_stored_are_chosen_without_branches(dtype):
         for one, other in zip(found, wanted, strict=True):
             same = one.view(f"u{one.itemsize}") == other.view(f"u{one.itemsize}")
             assert (same | ((one != one) & (other != other))).all(), (a, b, one, other)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_extremes_of_what_is_computed_from_what_is_handed_on_are_chosen_without_branches(dtype):
+    kind = getattr(af, dtype)
+
+    @af.kernel
+    def distances(x: kind[N], y: kind[N], out: kind[2, N]):
+        near, far = af.var(kind(0)), af.var(kind(1))
+        with af.for_(N) as i:
+            near.set(af.min(near - 1.0, x[i]))
+            far.set(af.max(y[i], 0.0 * far))
+            out[0, i] = near
+            out[1, i] = far
+
+    @af.kernel
+    def foreseen(x: kind[N], out: kind[3, N]):
+        clamped, so_far, kept = af.var(kind(0)), af.var(kind(0)), af.var(kind(0))
+        with af.for_(N) as i:
+            clamped.set(af.max(clamped + x[i], 0.0))
+            so_far.set(af.min(so_far, x[i]))
+            kept += x[i]
+            out[0, i] = clamped
+            out[1, i] = so_far
+            out[2, i] = af.max(kept, x[i])
+
+    assert "late_minimum_" in distances.c()
+    assert "late_maximum_" in distances.c()
+    assert "late_" not in foreseen.c()
+    for kernel in (distances, foreseen):
+        given = pairs(dtype) if kernel is distances else pairs(dtype)[:1]
+        count = 2 if kernel is distances else 3
+        found, wanted = (np.zeros((count, len(given[0])), given[0].dtype) for _ in range(2))
+        kernel(*given, found)
+        kernel.interpret(*given, wanted)
+        same = found.view(f"u{found.itemsize}") == wanted.view(f"u{found.itemsize}")
+        assert (same | ((found != found) & (wanted != wanted))).all()
