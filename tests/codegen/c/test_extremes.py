@@ -111,23 +111,20 @@ def test_extremes_of_what_is_computed_from_what_is_handed_on_are_chosen_without_
 
     @af.kernel
     def distances(x: kind[N], y: kind[N], out: kind[2, N]):
-        near, far = af.var(kind(0)), af.var(kind(1))
-        with af.for_(N) as i:
-            near.set(af.min(near - 1.0, x[i]))
-            far.set(af.max(y[i], 0.0 * far))
-            out[0, i] = near
-            out[1, i] = far
+        with af.for_(N, iter_args=[kind(0), kind(1)]) as (i, near, far):
+            new, old = af.min(near - 1.0, x[i]), af.max(y[i], 0.0 * far)
+            out[0, i] = new
+            out[1, i] = old
+            af.yield_(new, old)
 
     @af.kernel
     def foreseen(x: kind[N], out: kind[3, N]):
-        clamped, so_far, kept = af.var(kind(0)), af.var(kind(0)), af.var(kind(0))
-        with af.for_(N) as i:
-            clamped.set(af.max(clamped + x[i], 0.0))
-            so_far.set(af.min(so_far, x[i]))
-            kept += x[i]
-            out[0, i] = clamped
-            out[1, i] = so_far
-            out[2, i] = af.max(kept, x[i])
+        with af.for_(N, iter_args=[kind(0), kind(0), kind(0)]) as (i, clamped, so_far, kept):
+            new, least, total = af.max(clamped + x[i], 0.0), af.min(so_far, x[i]), kept + x[i]
+            out[0, i] = new
+            out[1, i] = least
+            out[2, i] = af.max(total, x[i])
+            af.yield_(new, least, total)
 
     assert "late_minimum_" in distances.c()
     assert "late_maximum_" in distances.c()
