@@ -131,10 +131,10 @@ _LATE = (
     f"#if defined(__AVX__) && {condition('bits_moved')}\n"
     "T e = m;\n"
     '__asm__("{4} %1, %0, %0" : "+x"(e) : "x"(n));\n'
+    "return isunordered(a, b) ? (b != b ? {2} : {3}) : e;\n"
     "#else\n"
-    "const T e = VALUE(BITS(m) {1} BITS(n));\n"
-    "#endif\n"
-    "return isunordered(a, b) ? (b != b ? {2} : {3}) : e;"
+    "return isunordered(a, b) ? (b != b ? {2} : {3}) : VALUE(BITS(m) {1} BITS(n));\n"
+    "#endif"
 )
 _FLOAT = {
     "maximum": ("T a, T b", _EXTREME.format("b > a", "b", "a", "&", "b")),
