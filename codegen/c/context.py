@@ -168,7 +168,7 @@ class Context:
 
     @cached_property
     def waiting(self) -> frozenset[Op]:
-        """The extremes of floats that need what another iteration has stored."""
+        """The extremes of floats that need what another iteration has made."""
         return frozenset(waiting_extremes(self.plan.func))
 
     @cached_property

@@ -211,6 +211,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "one of two integers that differ by a number is chosen by a branch, which nobody can foresee",
         "the other one, and the number under a mask of the condition", "codegen/c/restarts.py", 153, gcc=(12, 12),
     ),
+    "bits_moved": Quirk(
+        "slow", "bits of two floats are combined in registers of integers: 6.2 for 2.4 ns of two minima that wait",
+        "assembly, where there is AVX", "codegen/c/helpers.py", 161, gcc=(12, 12),
+    ),
     "extremes_handed_on": Quirk(
         "slow", "extremes of integers that wait for the iteration before are branches, or two instructions each",
         "the first lane of a vector",

@@ -274,25 +274,56 @@ def _says(op: affine.Load | affine.Store | memref.Load | memref.Store) -> set[Va
 
 
 def waiting_extremes(f: Func) -> Iterator[Op]:
-    """The lesser or larger of two floats, in innermost loops, that need what another iteration may have stored.
+    """The lesser or larger of two floats, in innermost loops, that need what another iteration has made.
 
-    Both come from arrays that the loop stores, or data decides which element it is: nobody foresees which one it will
-    be. Where one comes from elsewhere, as in extremes so far, a branch is mostly foreseen, and nothing waits.
+    Both come from arrays that the loop stores, or data decides which element it is, or one is computed from what the
+    loop hands on, and the other one changes as well: nobody foresees which one it will be. Where one comes from
+    elsewhere, as in extremes so far, a branch is mostly foreseen, and nothing waits.
     """
     for loop in walk(f):
-        inside = [*walk(loop)][1:] if isinstance(loop, affine.For) else []
-        if any(isinstance(op, affine.For) for op in inside):
+        if isinstance(loop, affine.For):
+            inside = [*walk(loop)][1:]
+            if not any(isinstance(op, affine.For) for op in inside):
+                yield from _of_stored(inside)
+                yield from _of_handed_on(loop, inside)
+
+
+def _of_stored(inside: Sequence[Op]) -> Iterator[Op]:
+    stored = {op.memref: subscripts(op) for op in inside if isinstance(op, _STORES)}
+    kept, late, chosen = set[Value](), set[Value](), set[Value]()
+    for op in inside:
+        if isinstance(op, _LOADS) and op.memref in stored:
+            kept.add(op.result)
+            late.update((op.result,) if subscripts(op) != stored[op.memref] else ())
+            chosen.update((op.result,) if isinstance(op, memref.Load) else ())
+        elif isinstance(op, arith.Binary) and not kept.isdisjoint(op.reads()):
+            is_late, is_kept = not late.isdisjoint(op.reads()), kept.issuperset(op.reads())
+            if op.kind in _EXTREMES and ((is_kept and is_late) or not chosen.isdisjoint(op.reads())):
+                yield op
+            kept.add(op.result)
+            late.update((op.result,) if is_late else ())
+
+
+def _of_handed_on(loop: affine.For, inside: Sequence[Op]) -> Iterator[Op]:
+    """Extremes on the way from what a loop hands on to the same of the next iteration, beside other arithmetic."""
+    wanted = {v for v in loop.carried if _is_float(v.type)}
+    if not wanted:
+        return
+    handed, moved, varying = {*wanted}, set[Value](), {loop.iv, *loop.carried}
+    found, needed = list[Op](), set(inside[-1].reads())
+    for op in inside:
+        reads, made = {*op.reads()}, {*op.defines()}
+        if not varying.isdisjoint(reads):
+            varying |= made
+        if handed.isdisjoint(reads):
             continue
-        stored = {op.memref: subscripts(op) for op in inside if isinstance(op, _STORES)}
-        kept, late, chosen = set[Value](), set[Value](), set[Value]()
-        for op in inside:
-            if isinstance(op, _LOADS) and op.memref in stored:
-                kept.add(op.result)
-                late.update((op.result,) if subscripts(op) != stored[op.memref] else ())
-                chosen.update((op.result,) if isinstance(op, memref.Load) else ())
-            elif isinstance(op, arith.Binary) and not kept.isdisjoint(op.reads()):
-                is_late, is_kept = not late.isdisjoint(op.reads()), kept.issuperset(op.reads())
-                if op.kind in _EXTREMES and ((is_kept and is_late) or not chosen.isdisjoint(op.reads())):
-                    yield op
-                kept.add(op.result)
-                late.update((op.result,) if is_late else ())
+        is_extreme = isinstance(op, arith.Binary) and op.kind in _EXTREMES
+        handed |= made
+        if not moved.isdisjoint(reads) or (isinstance(op, arith.Binary) and not is_extreme):
+            moved |= made
+            if is_extreme and varying.issuperset(reads):
+                found.append(op)
+    for op in reversed(inside):
+        if not needed.isdisjoint(op.defines()):
+            needed.update(v for each in walk(op) for v in each.reads())
+    yield from (op for op in found if not needed.isdisjoint(op.defines()))

@@ -92,7 +92,7 @@ def rounded(value: Code, type: ScalarType, unit: Unit, *, is_double: bool = Fals
 
 
 def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit, *, waits: bool = False) -> Code:
-    """left kind right, for arith and math; `waits` is whether it needs what another iteration has stored."""
+    """left kind right, for arith and math; `waits` is whether it needs what another iteration has made."""
     if isinstance(type, FloatType):
         if kind in OPERATOR_OF:
             return rounded(infix(OPERATOR_OF[kind], left, right), type, unit)
@@ -100,7 +100,7 @@ def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit, *, 
             return _function(kind, type, unit, left, right)
         if kind == "fpowi":
             return call(unit.helper(f"fpowi_{type}"), left, right)
-        carried = "carried_" if left.variables or right.variables else "late_" if waits else ""
+        carried = "late_" if waits else "carried_" if left.variables or right.variables else ""
         return call(unit.helper(f"{carried}{HELPER_OF[kind]}_{'f64' if type.name == 'f64' else 'f32'}"), left, right)
     if width(type) == 1 and kind in ("remsi", "remui"):
         return Code("false")

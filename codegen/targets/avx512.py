@@ -148,6 +148,24 @@ def _float_extremes(width: int) -> Iterator[tuple[Row, str]]:
             yield (stem, element, lanes), f"{_QUIET}\n{body}\n{_AGAIN}"
 
 
+def _halves(width: int) -> Iterator[tuple[Row, str]]:
+    """Floats of 16 bits as floats, and floats as such. Of bf16, the instructions take what is subnormal for 0."""
+    mm, lanes, half = register(width), width // 32, width // 2
+    bits, mask = register(half), f"{register(width)}_movepi32_mask((__m{width}i)*mask)"
+    all, nearest = f"(__mmask{lanes})-1", "_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC"
+    loaded = f"{bits}_loadu_si{half}((const __m{half}i *)(const void *)at)"
+    rounded, value = f"{mm}_maskz_cvtps_ph({all}, (__m{width})*%s, {nearest})", f"{mm}_maskz_cvtph_ps({all}, %s)"
+    few = f"{bits}_maskz_loadu_epi16({mask}, (const void *)at)"
+    rows = {
+        "of_f16": f"return (V){value % loaded};",
+        "round_f16": f"return (V){value % (rounded % 'a')};",
+        "to_f16": f"{bits}_storeu_si{half}((__m{half}i *)(void *)at, {rounded % 'value'});",
+        "masked_of_f16": f"return (V){mm}_mask_cvtph_ps((__m{width})*otherwise, {mask}, {few});",
+        "masked_to_f16": f"{bits}_mask_storeu_epi16((void *)at, {mask}, {rounded % 'value'});",
+    }
+    yield from (((stem, "f32", lanes), f"{_QUIET}\n{body}\n{_AGAIN}") for stem, body in rows.items())
+
+
 AVX512 = Target(
     "avx512",
     ("__AVX512F__", "__AVX512BW__", "__AVX512DQ__", "__AVX512VL__", "__FMA__"),
@@ -163,7 +181,7 @@ AVX512 = Target(
         **of_widths((128, 256, 512), extremes, rounded, _float_extremes, partial(integer_extremes, most=64)),
         **of_widths((128, 256, 512), partial(shifting, has_all=True), truncating),
         **of_widths((256, 512), partial(dividing, has_tests=True)),
-        **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening),
+        **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening, _halves),
         **of_widths((512,), loaded, spliced, in_doubles, _joined, _strided),
     },
     flags=(

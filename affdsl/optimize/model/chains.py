@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType
+from affdsl.ir.types import FloatType, MemRefType
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.model.compiled import BETWEEN, is_branch, step_of, usual_side
 from affdsl.optimize.model.sizes import element_of, lanes_of
@@ -54,11 +54,16 @@ def cycles_waiting(loop: affine.For, machine: Machine, maker: Makers = lambda _:
     >>> cycles_waiting(f.body[0], usual(BASELINE))
     6.5
     """
+    return waiting(loop, machine, maker)[0]
+
+
+def waiting(loop: affine.For, machine: Machine, maker: Makers = lambda _: None) -> tuple[float, bool]:
+    """The same, and whether the next run of the loop waits as well: its vectors lie across those that were stored."""
     of = _Followed(loop, machine, maker)
     if not (loop.results or of.both):
-        return 0.0
+        return 0.0, False
     ends = [of.round() for _ in range(ROUNDS)]
-    return max(0.0, (ends[-1] - ends[0]) / (ROUNDS - 1))
+    return max(0.0, (ends[-1] - ends[0]) / (ROUNDS - 1)), of.meets
 
 
 @dataclass
@@ -86,6 +91,8 @@ class _Followed:
         After which cycle all operations so far are done, and the last load that waited for a store.
     chosen
         After which cycle it is known whether what is at hand is done, where that is no branch.
+    meets
+        Whether a load waited for a vector that moves by less than its length with a counter of a loop around.
     """
 
     loop: affine.For
@@ -95,11 +102,12 @@ class _Followed:
     ready: dict[Value, float] = field(default_factory=dict)
     made: dict[Value, Affine] = field(default_factory=dict)
     stored: dict[Place, list[_Stored]] = field(default_factory=dict)
-    places: dict[tuple[Affine, ...], tuple[tuple[Affine, ...], tuple[int, ...]]] = field(default_factory=dict)
+    places: dict[object, tuple[tuple[Affine, ...], tuple[int, ...]]] = field(default_factory=dict)
     count: int = 0
     done: float = 0.0
     blocked: float = 0.0
     chosen: float = NEVER
+    meets: bool = False
 
     def __post_init__(self) -> None:
         ops = [*walk(self.loop)]
@@ -120,12 +128,19 @@ class _Followed:
         return expr
 
     def _place(self, op: Access) -> tuple[Place, tuple[int, ...]]:
-        """Where an access begins: the array, the subscripts in terms of counters without their constants, and these."""
+        """Where an access begins: the array, the subscripts in terms of counters without their constants, and these.
+
+        Rows of known length are one: a vector that is longer than what is left of its row reaches into the next one.
+        """
         index = op.index if isinstance(op, affine.Access) else tuple(map(Affine.of, op.indices))
-        if index not in self.places:
+        shape = op.memref.type.shape if isinstance(op.memref.type, MemRefType) and not op.memref.type.layout else ()
+        if (index, shape) not in self.places:
             exprs = [self._in_counters(e) for e in index]
-            self.places[index] = tuple(e - e.constant for e in exprs), tuple(e.constant for e in exprs)
-        place, at = self.places[index]
+            while len(exprs) > 1 and (length := shape[len(exprs) - 1 :][:1]) and length[0] is not None:
+                *exprs, row, last = exprs
+                exprs.append(row * length[0] + last)
+            self.places[index, shape] = tuple(e - e.constant for e in exprs), tuple(e.constant for e in exprs)
+        place, at = self.places[index, shape]
         return (op.memref, place), at
 
     def round(self) -> float:
@@ -212,14 +227,18 @@ class _Followed:
             if each.at[:-1] != at[:-1] or end <= begin or begin + each.width <= (at[-1] if at else 0):
                 continue
             if each.is_whole and (not at or (begin <= at[-1] and end <= begin + each.width)):
-                return each.end + self._on_its_way(place[1])
+                return each.end + self._on_its_way(op)
+            around = [by for v, by in place[1][-1].terms if v is not self.loop.iv] if at else []
+            self.meets |= any(abs(by) < each.width for by in around)
             self.blocked = max(self.blocked, each.gone + self.machine.blocked)
             return self.blocked
         return 0.0
 
-    def _on_its_way(self, index: tuple[Affine, ...]) -> float:
+    def _on_its_way(self, op: Access) -> float:
         """How long a number is on its way to memory and back: of the last dimension compilers keep it in a register."""
-        return self.machine.forward if any(self.loop.iv in e.values() for e in index[:-1]) else 0.0
+        index = op.index if isinstance(op, affine.Access) else tuple(map(Affine.of, op.indices))
+        rows = {v for e in index[:-1] for v in self._in_counters(e).values()}
+        return self.machine.forward if self.loop.iv in rows else 0.0
 
 
 def latency(op: Op, machine: Machine, maker: Makers = lambda _: None) -> float:

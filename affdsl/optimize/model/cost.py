@@ -19,7 +19,7 @@ from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
 from affdsl.optimize.model.autovectorized import lanes_by_compiler, sums_in_order
-from affdsl.optimize.model.chains import cycles_waiting
+from affdsl.optimize.model.chains import waiting
 from affdsl.optimize.model.compiled import (
     always_stored,
     done_each_time,
@@ -186,13 +186,14 @@ class Computing:
             return entered + self._block(op.body, inside)
         trips, wide = inside.total / lanes.total, lanes_by_compiler(op, self.of, lanes, self.machine)
         units = self._of_iteration(op, inside, trips, 1)
-        at_once = max(1.0, self.machine.window / max(1.0, units.all * trips))  # so many runs of the loop overlap
-        waiting = cycles_waiting(op, self.machine, self.of.maker) / at_once
-        alone = max(self.machine.turn, units.cycles(self.machine), waiting)
+        waits, meets = waiting(op, self.machine, self.of.maker)
+        at_once = 1.0 if meets else max(1.0, self.machine.window / max(1.0, units.all * trips))  # runs that overlap
+        waits /= at_once
+        alone = max(self.machine.turn, units.cycles(self.machine), waits)
         if wide == 1:
             return entered + inside.total * alone
         vectors, rest = trips // wide + trips % wide // (wide // 2), trips % (wide // 2)
-        in_memory = 0.0 if op.results or variables(walk(op), self.of) else wide * waiting
+        in_memory = 0.0 if op.results or variables(walk(op), self.of) else wide * waits
         each = max(self.machine.turn, in_memory, *self._on_vectors(op, inside, trips, wide))
         return 2 * entered + lanes.total * min(trips * alone, vectors * each + rest * alone)
 

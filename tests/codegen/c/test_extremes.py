@@ -103,3 +103,37 @@ def test_extremes_of_what_was_stored_are_chosen_without_branches(dtype):
         for one, other in zip(found, wanted, strict=True):
             same = one.view(f"u{one.itemsize}") == other.view(f"u{one.itemsize}")
             assert (same | ((one != one) & (other != other))).all(), (a, b, one, other)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_extremes_of_what_is_computed_from_what_is_handed_on_are_chosen_without_branches(dtype):
+    kind = getattr(af, dtype)
+
+    @af.kernel
+    def distances(x: kind[N], y: kind[N], out: kind[2, N]):
+        with af.for_(N, iter_args=[kind(0), kind(1)]) as (i, near, far):
+            new, old = af.min(near - 1.0, x[i]), af.max(y[i], 0.0 * far)
+            out[0, i] = new
+            out[1, i] = old
+            af.yield_(new, old)
+
+    @af.kernel
+    def foreseen(x: kind[N], out: kind[3, N]):
+        with af.for_(N, iter_args=[kind(0), kind(0), kind(0)]) as (i, clamped, so_far, kept):
+            new, least, total = af.max(clamped + x[i], 0.0), af.min(so_far, x[i]), kept + x[i]
+            out[0, i] = new
+            out[1, i] = least
+            out[2, i] = af.max(total, x[i])
+            af.yield_(new, least, total)
+
+    assert "late_minimum_" in distances.c()
+    assert "late_maximum_" in distances.c()
+    assert "late_" not in foreseen.c()
+    for kernel in (distances, foreseen):
+        given = pairs(dtype) if kernel is distances else pairs(dtype)[:1]
+        count = 2 if kernel is distances else 3
+        found, wanted = (np.zeros((count, len(given[0])), given[0].dtype) for _ in range(2))
+        kernel(*given, found)
+        kernel.interpret(*given, wanted)
+        same = found.view(f"u{found.itemsize}") == wanted.view(f"u{found.itemsize}")
+        assert (same | ((found != found) & (wanted != wanted))).all()
