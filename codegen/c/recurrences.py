@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import product, takewhile
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
@@ -305,10 +305,14 @@ def _of_stored(inside: Sequence[Op]) -> Iterator[Op]:
 
 
 def _of_handed_on(loop: affine.For, inside: Sequence[Op]) -> Iterator[Op]:
-    """Extremes on the way from what a loop hands on to the same of the next iteration, beside other arithmetic."""
+    """Extremes on the way from what a loop hands on to the same of the next iteration, beside other arithmetic.
+
+    Extremes so far are not among them, even of what is made of others that are handed on: they seldom change.
+    """
     wanted = {v for v in loop.carried if _is_float(v.type)}
     if not wanted:
         return
+    so_far = {*zip(loop.carried, inside[-1].reads(), strict=True)}
     handed, moved, varying = {*wanted}, set[Value](), {loop.iv, *loop.carried}
     found, needed = list[Op](), set(inside[-1].reads())
     for op in inside:
@@ -321,7 +325,7 @@ def _of_handed_on(loop: affine.For, inside: Sequence[Op]) -> Iterator[Op]:
         handed |= made
         if not moved.isdisjoint(reads) or (isinstance(op, arith.Binary) and not is_extreme):
             moved |= made
-            if is_extreme and varying.issuperset(reads):
+            if is_extreme and varying.issuperset(reads) and so_far.isdisjoint(product(reads, made)):
                 found.append(op)
     for op in reversed(inside):
         if not needed.isdisjoint(op.defines()):
