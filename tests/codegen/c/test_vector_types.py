@@ -294,31 +294,31 @@ def test_a_lane_that_may_be_any_does_not_begin_a_row_of_lanes():
 
 def test_what_is_compared_is_counted_and_chosen_by_before_the_next_iteration_changes_it(tmp_path):
     """Lanes are counted, and chosen, by what a loop carries, as it was, whatever is stored behind the comparison."""
-    text = """func.func @f(%x: memref<?xf32>, %seen: memref<?xf64>, %out: memref<?xi64>, %n: index) {
+    text = """func.func @f(%x: memref<?xf32>, %seen: memref<?xf32>, %out: memref<?xi64>, %n: index) {
   %zero = arith.constant dense<0.0> : vector<8xf32>
-  %none = arith.constant dense<0.0> : vector<8xf64>
   %start = arith.constant 0 : i64
-  %last, %count, %kept = affine.for %i = 0 to %n iter_args(%a = %zero, %c = %start, %k = %none)
-      -> (vector<8xf32>, i64, vector<8xf64>) {
+  %last, %count, %kept = affine.for %i = 0 to %n iter_args(%a = %zero, %c = %start, %k = %zero)
+      -> (vector<8xf32>, i64, vector<8xf32>) {
     %v = affine.vector_load %x[8 * %i] : memref<?xf32>, vector<8xf32>
     affine.vector_store %a, %x[8 * %i] : memref<?xf32>, vector<8xf32>
     %differ = arith.cmpf une, %a, %v : vector<8xf32>
-    %above = arith.cmpf olt, %a, %v : vector<8xf32>
+    %wide = arith.extf %a : vector<8xf32> to vector<8xf64>
+    %other = arith.extf %v : vector<8xf32> to vector<8xf64>
+    %above = arith.cmpf olt, %wide, %other : vector<8xf64>
     %ones = arith.extui %differ : vector<8xi1> to vector<8xi64>
     %found = vector.reduction <add>, %ones, %c : vector<8xi64> into i64
-    %wide = arith.extf %v : vector<8xf32> to vector<8xf64>
-    %chosen = arith.select %above, %wide, %k : vector<8xi1>, vector<8xf64>
-    affine.yield %v, %found, %chosen : vector<8xf32>, i64, vector<8xf64>
+    %chosen = arith.select %above, %v, %k : vector<8xi1>, vector<8xf32>
+    affine.yield %v, %found, %chosen : vector<8xf32>, i64, vector<8xf32>
   }
   affine.store %count, %out[0] : memref<?xi64>
-  affine.vector_store %kept, %seen[0] : memref<?xf64>, vector<8xf64>
+  affine.vector_store %kept, %seen[0] : memref<?xf32>, vector<8xf32>
   return
 }"""
     source = emit(parse(text), "f").source
     assert "count_ne_f32x8(&" in source
-    assert "lt_f32_f64x8(&" in source
+    assert "lt_f64_f32x8(&" in source
     x = np.random.default_rng(0).choice([0.0, 1.0, -0.0, np.nan, 2.0], 40).astype(np.float32)
-    assert_as_interpreted(text, [x, np.zeros(8), np.zeros(1, np.int64), 5], tmp_path, turn=2)
+    assert_as_interpreted(text, [x, np.zeros(8, np.float32), np.zeros(1, np.int64), 5], tmp_path, turn=2)
 
 
 def test_c_reads_as_written_by_hand(golden):
