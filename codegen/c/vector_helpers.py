@@ -296,6 +296,12 @@ def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:
     return tuple((other, element, lanes) for other in narrow_helpers.calls(stem).values())
 
 
+def _may_be_idle(stem: str, element: str, lanes: int) -> bool:
+    """Whether some machine has an instruction in place of a helper that calls this one."""
+    callers = (other for other in narrow_helpers.PORTABLE if stem in narrow_helpers.calls(other).values())
+    return any(has_row(other, element, lanes) for other in callers)
+
+
 def _where_called(near: str, lanes: int) -> str:
     """The condition under which a function on doubles is called by the one on floats."""
     row = near.removeprefix("near_"), "f32", 2 * lanes
@@ -331,6 +337,8 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
         body = "\n".join([*texts, "#else", body, "#endif"])
     name = vector_helper_name(stem, element, lanes)
     inlined = "static __attribute__((noinline))" if stem == narrow_helpers.ALONE else _ALWAYS_INLINE
+    if _may_be_idle(stem, element, lanes):
+        inlined = inlined.replace("inline))", "inline, unused))")
     head = f"{inlined} {result} {name}({parameters})"
     text = _instantiated(f"{head}\n{{\n{body}\n}}", stem, element, lanes)
     if stem in _NEAR:

@@ -11,6 +11,7 @@ import pytest
 import affdsl as af
 from affdsl.codegen.c.helpers import helper
 from affdsl.codegen.c.vector_helpers import vector_helper
+from tests.codegen.c.compare import compile_silently
 from tests.effort import TRIES_ALL
 from tests.oracles import require
 
@@ -83,6 +84,13 @@ def test_every_narrow_float_on_vectors(one_by_one, compiler, monkeypatch):
     fast(*found)
     for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
         assert are_equal(a, b), k
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
+def test_what_an_instruction_stands_for_is_no_unused_function(compiler, tmp_path):
+    """With AVX-512, nothing calls what the portable bodies of stores, and of accesses under masks, call."""
+    made = af.Schedule(kernel_of("f16")).vectorize("i", 16, tail="masked").kernel()
+    compile_silently(made.c(), tmp_path, require(compiler), "-march=skylake-avx512", kind=("-c",))
 
 
 def test_no_conversion_has_a_branch():
