@@ -163,9 +163,7 @@ def _halves(width: int) -> Iterator[tuple[Row, str]]:
         "masked_of_f16": f"return (V){mm}_mask_cvtph_ps((__m{width})*otherwise, {mask}, {few});",
         "masked_to_f16": f"{bits}_mask_storeu_epi16((void *)at, {mask}, {rounded % 'value'});",
     }
-    others = {"to_f16": "(void)ROUND;\n", "masked_of_f16": "(void)OF;\n", "masked_to_f16": "(void)TO;\n(void)COPIED;\n"}
-    for stem, body in rows.items():  # the functions that portable forms call would be said to be unused
-        yield (stem, "f32", lanes), f"{_QUIET}\n{others.get(stem, '')}{body}\n{_AGAIN}"
+    yield from (((stem, "f32", lanes), f"{_QUIET}\n{body}\n{_AGAIN}") for stem, body in rows.items())
 
 
 AVX512 = Target(
