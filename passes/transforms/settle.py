@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import affine_exprs, holders, rewrite, walk, with_fields
+from affdsl.ir.traverse import affine_exprs, fresh, holders, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.simplify import (
@@ -323,9 +323,13 @@ def _once(op: affine.For, at: Affine, values: dict[Value, Value]) -> Block:
     if op.results:
         last = body[-1]
         assert isinstance(last, affine.Yield), "a loop with results ends with affine.yield"
-        body = body[:-1]
+        body, handed_on = body[:-1], last.values
+        if op.iv in handed_on:  # it is gone: what is read behind the loop is a number of its own
+            number = fresh(op.iv)
+            body = (*body, affine.Apply(number, Affine.of(op.iv), location=last.location))
+            handed_on = tuple(number if v is op.iv else v for v in handed_on)
         values.update(zip(op.carried, op.inits, strict=True))
-        values.update(zip(op.results, last.values, strict=True))
+        values.update(zip(op.results, handed_on, strict=True))
     elif body and body[-1].is_terminator:
         body = body[:-1]
     return counted(body, op.iv, at) if body else ()

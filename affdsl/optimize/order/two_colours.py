@@ -14,6 +14,8 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 COLOURS = 2
 """So many iterations become straight code: each of their conditions has a loop where it holds, and one where not."""
+MOST = 16
+"""So many conditions are asked before a loop at most: those that do not depend on each other double its versions."""
 
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -41,13 +43,20 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
 
 
 def _ask_before(s: Schedule, names: list[str]) -> None:
-    """Ask before some loops, and those that come of them, all that does not depend on these."""
+    """Ask before some loops, and those that come of them, all that does not depend on these.
+
+    Raises UnfitError where that is too much.
+    """
+    asked = 1
     while names:
         name = names.pop()
         try:
             s.unswitch(name)
         except IllegalTransform:
             continue
+        asked += 1
+        if asked > MOST:
+            raise UnfitError
         names += [name, *(row.names[0] for row in s.made)]
 
 

@@ -147,6 +147,23 @@ def test_a_quotient_is_followed_to_the_outermost_tile_in_one_step():
     assert settled(once, made).function.body[0].body[0] is made.body[0], "nothing in it is over the new loop"
 
 
+def test_a_counter_that_is_handed_on_is_read_behind_the_only_iteration():
+    @af.kernel
+    def last(x: af.i64[N], out: af.i64[N]):
+        with af.for_(N) as i:
+            with af.for_(i, i + 1, iter_args=N) as (j, at):
+                x[j] += 1
+                af.yield_(j)
+            out[i] = af.i64(at)
+
+    for s in (af.Schedule(last).unroll("i", 2), af.Schedule(last).strip_mine("i", 3)):
+        for size in range(5):
+            x, out = np.zeros(size, np.int64), np.full(size, -1)
+            s.kernel().interpret(x, out)
+            assert (x == 1).all()
+            assert (out == np.arange(size)).all()
+
+
 def test_remainders_of_a_counter_are_numbers_where_its_steps_are_multiples():
     (function,) = parsed("""func.func @f(%A: memref<?xindex>, %n: index) {
       affine.for %i = 0 to %n step 24 {
