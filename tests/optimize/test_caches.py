@@ -15,6 +15,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.order import time_tiles
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.search import Candidate
+from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops, sums
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
@@ -48,6 +49,14 @@ def test_tiles_are_judged_by_sizes_for_which_they_are_made_too():
     worse = Candidate("by columns", copy(before).interchange("i#1", "j#1"), before, (), usual(LARGE))
     assert worse.ratio > 1.05
     assert worse.is_slower
+
+
+@pytest.mark.parametrize("caches", [SMALL.caches, LARGE.caches, ()], ids=str)
+def test_rows_in_which_each_element_waits_for_the_one_before_are_no_sweeps(caches):
+    """Tiles of time keep them in a cache, but lanes that are made one after the other gain nothing."""
+    options = Options(replace(AVX512, caches=caches))
+    with pytest.raises(UnfitError, match="needs the one before"):
+        time_tiles.take(Schedule(named("seidel-2d").kernel), "t", options)
 
 
 def test_which_machines_have_a_large_second_cache():

@@ -13,7 +13,16 @@ from affdsl.optimize.attempts import after_skew, bring_innermost, names_made, wa
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.machine import LARGE, has_large_cache
 from affdsl.optimize.memory import lines
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, nests_in, perfect_band, require_loop
+from affdsl.optimize.nests import (
+    Nest,
+    is_lane_by_lane,
+    is_recurrence,
+    lanes_of,
+    nests,
+    nests_in,
+    perfect_band,
+    require_loop,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
@@ -150,6 +159,8 @@ def _rows_on_vectors(s: Schedule, root: str, options: Options, *, are_long: bool
 def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
     """The schedule with vectors of an innermost loop. Raises UnfitError where it would not be faster."""
     nest = next(each for each in nests(s) if each.name(each.innermost) == name)
+    if is_recurrence(nest, nest.innermost):  # its lanes are made one after the other
+        raise UnfitError(f"each iteration of {name} needs the one before")
     for tail in TAILS if has_large_cache(options.target) and options.target.has_masks else TAILS[::2]:
         made = copy(s)
         with suppress(IllegalTransform, ScheduleError):
