@@ -7,21 +7,21 @@ from dataclasses import fields, replace
 
 from affdsl.frozen import FrozenValue
 
-RECIPES = (
-    "chains",
-    "joined",
-    "through",
-    "products",
-    "sweeps",
-    "rows",
-    "diagonals",
-    "straight",
-    "panels",
-    "outer",
-    "vectors",
-    "colours",
-)
-"""The recipes that can be left out, in the order in which they are tried."""
+RECIPES: Mapping[str, str] = {
+    "chains": "nests that make and read arrays, as one",
+    "joined": "nests over one matrix, as one",
+    "through": "strips of rows through all nests",
+    "products": "products of matrices",
+    "sweeps": "time steps, tile by tile",
+    "rows": "short rows as a whole",
+    "diagonals": "sums along diagonals",
+    "straight": "short loops as straight code",
+    "panels": "blocks of a loop, strip by strip",
+    "outer": "a loop around others on vectors",
+    "vectors": "inner loops on vectors",
+    "colours": "every second iteration of a loop, without a question",
+}
+"""What the recipes are about that can be left out, in the order in which they are tried."""
 
 
 class Choices(FrozenValue):
@@ -107,7 +107,7 @@ class Choices(FrozenValue):
 
 NUMBERS = tuple(each.name for each in fields(Choices) if each.name != "left_out")
 USUAL = Choices()
-AS_IT_WAS = Choices(left_out=RECIPES, most_threads=1)
+AS_IT_WAS = Choices(left_out=(*RECIPES,), most_threads=1)
 """No recipe at all: the kernel as it was."""
 
 

@@ -228,19 +228,6 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
 }
 """Those for an outermost loop with all that it holds. Some have versions for small sizes themselves."""
 
-IN_WORDS: Mapping[str, str] = {
-    "sweeps": "time steps, tile by tile",
-    "rows": "short rows as a whole",
-    "straight": "short loops as straight code",
-    "products": "products of matrices",
-    "diagonals": "sums along diagonals",
-    "panels": "blocks of a loop, strip by strip",
-    "outer": "a loop around others on vectors",
-    "vectors": "inner loops on vectors",
-    "colours": "every second iteration of a loop, without a question",
-}
-"""What those for an outermost loop are about."""
-
 FOR_NESTS: Mapping[str, OfNest] = {
     "a search on vectors": looking.take_search,
     "carried recurrences in lanes": recurrences.take_carried,

@@ -11,6 +11,7 @@ from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
 from affdsl.kernel import Kernel
 from affdsl.optimize import recipes
+from affdsl.optimize.choices import RECIPES
 from affdsl.optimize.forecast import cycles_of
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.optimizer import started, trying
@@ -64,7 +65,7 @@ def _rows(
     yield Row(AS_WRITTEN, _time(s.kernel(), sizes, machine), "")
     taken = False
     for name, recipe in recipes.FOR_LOOPS.items():
-        called = f"{name}: {recipes.IN_WORDS[name]}"
+        called = f"{name}: {RECIPES[name]}"
         if monotonic() > end:
             yield Row(called, "", "not looked at: out of time")
             continue

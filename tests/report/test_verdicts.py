@@ -5,7 +5,6 @@ import pytest
 from affdsl.codegen.native import native_target
 from affdsl.optimize.machine import usual
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import FOR_LOOPS, IN_WORDS
 from affdsl.report.considered import considered
 from affdsl.report.loops import Origin, source_loops
 from affdsl.report.ranking import ranked
@@ -87,4 +86,3 @@ def test_what_the_search_considers_is_told_with_times():
     assert nest.rows[0].name == "the loops as written"
     assert [row.name for row in nest.rows if row.taken] == ["vectors: inner loops on vectors"]
     assert all(row.said for row in nest.rows[1:])
-    assert {*IN_WORDS} == {*FOR_LOOPS}
