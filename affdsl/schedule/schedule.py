@@ -225,7 +225,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         loop: str | Sequence[str],
         width: int | Sequence[int],
         *,
-        tail: Literal["scalar", "masked", "folded", "overlapped", "halved", "early"] = "scalar",
+        tail: Literal["scalar", "masked", "folded", "overlapped", "halved", "early", "covered"] = "scalar",
         reassociate: bool = False,
     ) -> Self:
         """Run several iterations of a loop at once, as lanes of vectors, in the order of the text.
@@ -240,8 +240,9 @@ class Schedule(ShownAsText, Generic[P, R]):
             How iterations run that are left over: one by one, as lanes of which not all run, or overlapped: in a last
             vector with iterations that ran before, where that changes nothing; or halved, like that, in a vector of
             half as many lanes where these suffice, and there are 4 lanes at least; or early, like overlapped, and what
-            the loop stores is loaded for the last vector before the loop. If folded, all vectors have masks, and one
-            loop does for all iterations.
+            the loop stores is loaded for the last vector before the loop; or covered, like overlapped, and with a mask
+            where there are fewer iterations than lanes. If folded, all vectors have masks, and one loop does for all
+            iterations.
         reassociate
             Allow sums and products of floats that the loop carries to be rounded in another way.
         """

@@ -51,7 +51,7 @@ def _updates_a_row(nest: Nest, around: scf.For) -> bool:
     """Whether a nest lies in rows, and stores to the same one in each iteration of the loop around it."""
     stores = [a.op for a in nest.accesses if a.kind == "write"]
     still = (isinstance(op, affine.Store) and not any(around.iv in e.values() for e in op.index) for op in stores)
-    return all(still) and all(nest.stride(a, nest.innermost).motion in inner_loops.IN_ROWS for a in nest.accesses)
+    return all(still) and inner_loops.lies_in_rows(nest)
 
 
 def _inside(s: Schedule, data: Value, nest: Nest, options: Options) -> tuple[Schedule, Note]:

@@ -11,11 +11,12 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import AllOrNone
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, span, unfit_where_refused
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nest_called, nests, span, unfit_where_refused
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.versions import in_other, on_average
+from affdsl.optimize.vector import superword
+from affdsl.optimize.versions import in_other, on_average, sizes_of
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -29,6 +30,8 @@ SMALL = (1, 4, 1)
 """The same for vectors of columns: what is smaller runs as it was."""
 ALONG_ROWS = (5, 5, 2)
 """As many there are at least, for both, where the loops as they were run along rows themselves."""
+FEW_ROWS, FEW_TERMS = 8, 3
+"""From so many rows and terms on a result of fewer columns than `SMALL` has sums of several rows at once."""
 NARROW = 48
 """Fewer columns than this make a product narrow, where their number is known: rows of B are read where they stand."""
 STRAIGHT = 16
@@ -52,12 +55,15 @@ class Small(FrozenValue):
         Its loops over rows, columns and terms; none where it is the loops as they were.
     vectors
         How many vectors of a row are made at once: a factor of the row is multiplied and spread once for all of them.
+    terms
+        The loop over the terms of the version for few columns; "" where there is none.
     """
 
     large: Condition | None = None
     said: str = "run as written"
     loops: tuple[str, ...] = ()
     vectors: int = 1
+    terms: str = ""
 
     def beside(self, said: str) -> str:
         """What is said of both versions, where that is said of the one for large matrices."""
@@ -69,6 +75,7 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
 
         for i, j, k: S   ->   if N >= 48 and K >= 9: for i, j, k: S
                               else if N >= 4: for i, j on vectors, k: S
+                              else if M >= 8 and N < 4: for i by 8, j, k: S
                               else: for i, j, k: S
 
     A condition is on one size each, which proofs inside of the loops take no longer for. `finish` makes the rest.
@@ -94,7 +101,8 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         sizes = _at_least(s, (i, j, k), tuple(map(max, LARGE, least)))
         other = dict(zip(band, in_other(s, band[0], sizes), strict=True))
         named = other[i], other[j], other[k]
-        in_other(s, other[band[0]], _at_least(s, named, least))
+        last = dict(zip(other.values(), in_other(s, other[band[0]], _at_least(s, named, least)), strict=True))
+        terms = _of_few_columns(s, last[other[band[0]]], tuple(last[each] for each in named), least[1])
         order = (*(each for each in other.values() if each not in named), *named)
         if order != tuple(other.values()):
             s.permute(order)
@@ -106,12 +114,31 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
             f"without copies, on vectors of {other[j]}, {ROWS} rows at once",
             named,
             options.target.registers // 16,
+            terms,
         )
     sizes = on_average(s, (i, j, k), LEAST_PACKED * lanes)
     with suppress(UnfitError):
         in_other(s, band[0], sizes)
         return Small(sizes)
     return Small()
+
+
+def _of_few_columns(s: Schedule, root: str, loops: tuple[str, ...], columns: int) -> str:
+    """Let a copy of a product run sums of whole rows where it has fewer columns and some rows: its loop over terms.
+
+    What is left is as it was. "" where sizes do not say how many there are. The schedule given is changed.
+    """
+    i, j, k = loops
+    rows, few = _at_least(s, (i, k), (FEW_ROWS, FEW_TERMS)), sizes_of(s, (j,))
+    with AllOrNone(s):
+        if rows is None or len(few) != 1:
+            raise UnfitError
+        at_most = few[0] < columns
+        assert isinstance(at_most, Condition)
+        s.specialize(root, Condition((*rows.constraints, *at_most.constraints)))
+        s.permute((i, j, k))
+        return k
+    return ""
 
 
 def is_narrow(loops: Sequence[affine.For], lanes: int) -> bool:
@@ -211,6 +238,8 @@ def trips(loop: affine.For) -> int | None:
 
 def finish(s: Schedule, small: Small, options: Options, rows: int = ROWS) -> None:
     """Make the sums of several rows at once, in registers, after all other steps, which long code would slow down."""
+    if small.terms and (nest := nest_called(s, small.terms)) is not None:
+        _sums_of_rows(s, nest, options)
     if not small.loops:
         return
     i, j, k = small.loops
@@ -224,6 +253,18 @@ def finish(s: Schedule, small: Small, options: Options, rows: int = ROWS) -> Non
         if name == k or name not in known:
             with suppress(IllegalTransform):  # its sums stay in memory
                 s.scalar_replace(name)
+
+
+def _sums_of_rows(s: Schedule, nest: Nest, options: Options) -> None:
+    """Make sums of several rows of a product of few columns at once, in the order of the text; the schedule is changed.
+
+    Where rows are of floats, some of them are the lanes of a vector, which is turned in registers.
+    """
+    rows, terms = nest.loops[-3], nest.name(nest.innermost)
+    lanes = superword.lanes_of_sums(nest, rows, options)
+    with AllOrNone(s):
+        s.unroll_jam(nest.name(rows), FEW_ROWS).scalar_replace(terms)
+        superword.in_lanes(s, terms, lanes)
 
 
 def _at_least(s: Schedule, loops: tuple[str, ...], counts: tuple[int, ...]) -> Condition | None:

@@ -200,8 +200,9 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     made, begins = from_a_line(copy(s), nest, name, options)
     try:
         takes_long = any(isinstance(op, scf.For) for op in holders(nest.innermost))  # an iteration that is left over
-        tail = options.tail if takes_long else "halved" if _is_short(s, name, lanes) else "overlapped"
-        made.vectorize(name, lanes, tail=tail)
+        in_rows = options.target.has_masks and lies_in_rows(nest)
+        tail: Tail = "halved" if _is_short(s, name, lanes) else "covered" if in_rows else "overlapped"
+        made.vectorize(name, lanes, tail=options.tail if takes_long else tail)
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
@@ -234,6 +235,11 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
             made.unroll(name, AHEAD)
             said.append(f"{AHEAD} vectors as straight code, since it waits for memory")
     return made, "; ".join(said)
+
+
+def lies_in_rows(nest: Nest) -> bool:
+    """Whether a vector of each access of the innermost loop is one operation, also under a mask."""
+    return all(nest.stride(access, nest.innermost).motion in IN_ROWS for access in nest.accesses)
 
 
 def _has_rows_alike(s: Schedule, nest: Nest) -> bool:

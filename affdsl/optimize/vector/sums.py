@@ -129,12 +129,12 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
     with suppress(IllegalTransform, ScheduleError):
         made.scalar_replace(name)
     lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
-    wide = superword.in_lanes(made, [name], lanes)
     several = len(require_loop(made, name).carried) > sums
-    if wide is None and several and any(map(is_library_call, walk(nest.innermost))):  # no register outlives a call
+    is_wide = superword.in_lanes(made, name, lanes)
+    if not is_wide and several and any(map(is_library_call, walk(nest.innermost))):  # no register outlives a call
         raise UnfitError("its functions of the C library take longer than one addition waits for another")
-    how = f", in lanes of vectors of {lanes}" if wide is not None else ""
-    return wide or made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
+    how = f", in lanes of vectors of {lanes}" if is_wide else ""
+    return made, f"{sums} iterations of {outer} run at once{how}, as each sum is made in the order of the text"
 
 
 def _looks_up(nest: Nest) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType
+from affdsl.optimize.attempts import AllOrNone
 from affdsl.optimize.nests import Nest, bits_in_register, is_lane_by_lane, require_loop, unfit_where_refused
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.schedule.loops import ScheduleError
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import Schedule
 
 WIDTH = 256
 """How many bits the vectors have at most: of eight doubles, two vectors do not wait for each other's additions. Longer
@@ -38,23 +37,23 @@ def lanes_of_sums(nest: Nest, around: affine.For, options: Options) -> int:
     return lanes if rows and is_along and lanes >= LEAST else 0
 
 
-def in_lanes(s: Schedule, loops: Sequence[str], lanes: int) -> Schedule | None:
-    """The schedule with sums that loops carry side by side in so many lanes; None where they are none, or 0 are asked.
+def in_lanes(s: Schedule, name: str, lanes: int) -> bool:
+    """Put sums that a loop carries side by side in so many lanes, and say if they are; 0 lanes are none.
+
+    The schedule given is changed.
 
     References
     ----------
     Larsen and Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI 2000.
     """
-    made = copy(s)
-    try:
-        for name in loops if lanes else ():
-            made.unroll(name, lanes)
-            made.slp(name, lanes)
-            if is_lane_by_lane(made, name):
-                return None
-    except (IllegalTransform, ScheduleError):
-        return None
-    return made if lanes else None
+    before = len(s.steps)
+    with AllOrNone(s):
+        if not lanes:
+            raise UnfitError
+        s.unroll(name, lanes).slp(name, lanes)
+        if is_lane_by_lane(s, name):
+            raise UnfitError
+    return len(s.steps) > before
 
 
 def side_by_side(s: Schedule, name: str, options: Options) -> tuple[Schedule, str]:

@@ -50,10 +50,10 @@ from affdsl.passes.transforms.vectorize.through_conditions import chosen_through
 from affdsl.passes.transforms.vectorize.unconditional import filled, loaded_before_conditions
 from affdsl.passes.transforms.vectorize.whiles import require_carried
 
-Tail = Literal["scalar", "masked", "folded", "overlapped", "halved", "early"]
-TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved", "early")
+Tail = Literal["scalar", "masked", "folded", "overlapped", "halved", "early", "covered"]
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved", "early", "covered")
 MASKED = ("masked", "folded")
-AGAIN: tuple[Tail, ...] = ("overlapped", "halved", "early")
+AGAIN: tuple[Tail, ...] = ("overlapped", "halved", "early", "covered")
 """The tails that run some iterations a second time."""
 
 
@@ -105,7 +105,8 @@ def vectorize(
         "overlapped", with some before them a second time, where that changes nothing and there are so many iterations,
         and else one by one; or "halved", like that, in a vector of half as many lanes where no more than these are
         left over. Halves of less than 4 lanes are none: "halved" is then "overlapped". "early" is "overlapped" where
-        iterations load what they store later: the last vector does so before the first one. Where the loop begins at
+        iterations load what they store later: the last vector does so before the first one. "covered" is "overlapped"
+        with a mask where there are fewer iterations than lanes. Where the loop begins at
         the larger of two numbers, it is one loop for each of them, of which the right one runs; where it begins at the
         largest of more, is "masked" or carries values, every vector has a mask. Several loops together are always
         folded, and run "scalar" only where nothing is left over.
@@ -340,10 +341,11 @@ def _vectorized(
                         first, last = loaded_early(loop, last, lanes, what, may_alias)
                         found = [*first, *found]
                     ends.append((lanes, last))
-                found += overlapped(loop, rest, ends)
+                few = wide(with_fields(again, lower=loop.lower), width, masked=True) if tail == "covered" else (rest,)
+                found += overlapped(loop, rest, ends, few)
         return tuple(found)
 
-    groups = (None,) * len(splits) if tail in MASKED else splits
+    groups = (None,) * len(splits) if tail in (*MASKED, "covered") else splits
     return _first_legal(
         loop, width, groups, orders(loop, chain, in_a_row(loop, how), width, dependences), made, dependences, what
     )

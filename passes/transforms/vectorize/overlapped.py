@@ -100,8 +100,10 @@ def _zeros(type: Type) -> float | tuple[float, ...]:
     return (none,) * prod(type.shape) if isinstance(type, VectorType) else none
 
 
-def overlapped(loop: affine.For, rest: affine.For, ends: Sequence[tuple[int, Sequence[Op]]]) -> tuple[Op, ...]:
-    """What is left over: a last vector, where there are so many iterations and some are left; else one by one.
+def overlapped(
+    loop: affine.For, rest: affine.For, ends: Sequence[tuple[int, Sequence[Op]]], few: Sequence[Op]
+) -> tuple[Op, ...]:
+    """What is left over: a last vector, where there are so many iterations and some are left; else `few` of them.
 
     `ends` are the last vectors that there may be with how many lanes each of them has, the widest first: the narrowest
     one runs that has a lane for each iteration that is left.
@@ -111,7 +113,7 @@ def overlapped(loop: affine.For, rest: affine.For, ends: Sequence[tuple[int, Seq
     last = _last(upper - rest.lower[-1], ends, loop)
     if enough.is_constant and enough.constant >= 0:
         return last
-    return (affine.If((Constraint(enough),), last, (rest,), location=loop.location),)
+    return (affine.If((Constraint(enough),), last, tuple(few), location=loop.location),)
 
 
 def _last(left: Affine, ends: Sequence[tuple[int, Sequence[Op]]], loop: affine.For) -> tuple[Op, ...]:
