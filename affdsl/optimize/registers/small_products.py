@@ -109,9 +109,10 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         s.vectorize(other[j], lanes, tail="folded" if options.target.has_masks else options.tail)
         if is_lane_by_lane(s, other[j]):
             raise UnfitError
+        few = f", or {FEW_ROWS} where columns are few" if terms else ""
         return Small(
             sizes,
-            f"without copies, on vectors of {other[j]}, {ROWS} rows at once",
+            f"without copies, on vectors of {other[j]}, {ROWS} rows at once{few}",
             named,
             options.target.registers // 16,
             terms,

@@ -200,8 +200,8 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
     made, begins = from_a_line(copy(s), nest, name, options)
     try:
         takes_long = any(isinstance(op, scf.For) for op in holders(nest.innermost))  # an iteration that is left over
-        in_rows = options.target.has_masks and lies_in_rows(nest)
-        tail: Tail = "halved" if _is_short(s, name, lanes) else "covered" if in_rows else "overlapped"
+        masked = options.target.has_masks and lies_in_rows(nest) and not _loads_what_it_stores(nest)
+        tail: Tail = "halved" if _is_short(s, name, lanes) else "covered" if masked else "overlapped"
         made.vectorize(name, lanes, tail=options.tail if takes_long else tail)
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
@@ -240,6 +240,12 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
 def lies_in_rows(nest: Nest) -> bool:
     """Whether a vector of each access of the innermost loop is one operation, also under a mask."""
     return all(nest.stride(access, nest.innermost).motion in IN_ROWS for access in nest.accesses)
+
+
+def _loads_what_it_stores(nest: Nest) -> bool:
+    """Whether a nest loads elements of arrays that it stores: no processor hands on what was stored under a mask."""
+    of_kind = [{a.buffer for a in nest.accesses if a.kind == kind} for kind in ("read", "write")]
+    return not of_kind[0].isdisjoint(of_kind[1])
 
 
 def _has_rows_alike(s: Schedule, nest: Nest) -> bool:
