@@ -76,7 +76,8 @@ def new_vector(c: Context, value: Value, hint: str = "", start: Value | None = N
 
 def keep_vector(c: Context, value: Value, shown: Code) -> None:
     """Declare a native vector with a value."""
-    name = c.lines.declare(value.hint, c.values.temporary, type_name(c, value), shown)
+    name = c.lines.scope.declare(value.hint, c.values.temporary)
+    c.lines.declare_vector(name, f"{type_name(c, value)} {name}", shown.text, shown)
     c.values.codes[value] = Code(name)
 
 
@@ -108,11 +109,11 @@ def fill_listed(c: Context, value: Value, items: Sequence[Code]) -> str:
     """Declare a vector whose lanes are listed."""
     type = vector_type(value)
     name = c.lines.scope.declare(value.hint, c.values.temporary)
-    text = ", ".join(lane_in(c, value, item).text for item in items)
+    lanes = [lane_in(c, value, item) for item in items]
     declared = (
         f"{type_name(c, value)} {name}" if is_native(c, type) else f"{value_type(type.element)} {name}[{len(items)}]"
     )
-    c.lines.declaration(name, f"const {declared} = {{{text}}};")
+    c.lines.declare_vector(name, declared, f"{{{', '.join(lane.text for lane in lanes)}}}", *lanes)
     c.values.codes[value] = Code(name)
     return name
 
