@@ -13,7 +13,7 @@ from affdsl.codegen.c.vector_types import is_native, is_native_mask, lane_in, ty
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
-from affdsl.ir.types import ScalarType, VectorType
+from affdsl.ir.types import ScalarType, VectorType, element_of
 
 MOST_LISTED = 16
 """So many lanes are computed in a list, and not in a loop."""
@@ -146,7 +146,7 @@ def close_lanes(c: Context, loops: Sequence[object]) -> None:
 
 def lane_type(value: Value) -> ScalarType:
     """The type of a scalar, or of the lanes of a vector."""
-    return scalar(value.type.element if isinstance(value.type, VectorType) else value.type)
+    return scalar(element_of(value.type))
 
 
 def flat(shape: Sequence[int], place: Place) -> Code:

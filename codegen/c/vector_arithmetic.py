@@ -10,7 +10,7 @@ from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.quotients import is_product, reciprocal_parts
 from affdsl.codegen.c.tables import literal
-from affdsl.codegen.c.types import suffix, width
+from affdsl.codegen.c.types import suffix
 from affdsl.codegen.c.vector_casts import cast_lanes
 from affdsl.codegen.c.vector_comparisons import compared_lanes, selected_lanes, tested_lanes
 from affdsl.codegen.c.vector_helpers import EXTREMES, IN_DOUBLES, NARROW, has_row
@@ -26,11 +26,11 @@ from affdsl.codegen.c.vector_types import (
     type_name,
     vector_of,
     whole,
-    width_of,
 )
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import FloatType, VectorType
 
 OPERATORS = {
@@ -173,7 +173,7 @@ def _known_float(c: Context, value: Value) -> float | None:
 
 def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:
     """A vector times powers of 2."""
-    lanes, bits = prod(vector_of(op.result).shape), width_of(lane_kind(c, op.result))
+    lanes, bits = prod(vector_of(op.result).shape), width(lane_kind(c, op.result))
     integers(c, f"u{bits}", lanes)
     return helped(c, "scaled", op.result, power.factor, address(c, f"i{bits}", power.exponent))
 

@@ -8,7 +8,7 @@ from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code, call, cast, infix, number
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.quirks import is_written
-from affdsl.codegen.c.types import suffix, value_type, width
+from affdsl.codegen.c.types import suffix, value_type
 from affdsl.codegen.c.vector_helpers import NARROW, has_row
 from affdsl.codegen.c.vector_types import (
     address_of,
@@ -25,17 +25,17 @@ from affdsl.codegen.c.vector_types import (
     type_name,
     vector_of,
     whole,
-    width_of,
 )
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.arith import ROUNDING
+from affdsl.ir.integers import width
 from affdsl.ir.types import FloatType, IntegerType, ScalarType
 
 
 def cast_lanes(c: Context, op: arith.Cast) -> Code | None:
     """A conversion of all lanes that is what C's conversion of a number is."""
     source, target, name = lane_kind(c, op.operand), lane_kind(c, op.result), type_name(c, op.result)
-    size = width_of(source)
+    size = width(source)
     if is_mask(op.result):
         return None
     if is_mask(op.operand):
@@ -43,12 +43,12 @@ def cast_lanes(c: Context, op: arith.Cast) -> Code | None:
     shown = whole(c, op.operand)
     if op.kind == "bitcast":
         return cast(name, shown)
-    if op.kind == "uitofp" or (op.kind in ("extui", "index_castui") and size < width_of(target)):
+    if op.kind == "uitofp" or (op.kind in ("extui", "index_castui") and size < width(target)):
         bits = width(source)
         shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(vector_of(op.result).shape)), shown)
-    elif op.kind == "fptosi" and (size, width_of(target)) in ((32, 32), (64, 32), (64, 64)):
+    elif op.kind == "fptosi" and (size, width(target)) in ((32, 32), (64, 32), (64, 64)):
         return helped(c, f"trunc_f{size}", op.result, op.operand)
-    elif op.kind in ("fptosi", "fptoui") and width_of(target) <= NARROW:
+    elif op.kind in ("fptosi", "fptoui") and width(target) <= NARROW:
         return _saturated(c, op)
     elif op.kind in ("fptosi", "fptoui") or (op.kind == "truncf" and op.rounding != ROUNDING[0]):
         return None
@@ -74,7 +74,7 @@ def cast_lanes(c: Context, op: arith.Cast) -> Code | None:
 def _numbers_of(c: Context, op: arith.Cast) -> Code | None:
     """A mask as numbers that are 1, or -1 with a sign, or 0: as a whole, see the quirk `truths_added`."""
     target = lane_kind(c, op.result)
-    bits, lanes = width_of(target), prod(vector_of(op.result).shape)
+    bits, lanes = width(target), prod(vector_of(op.result).shape)
     if op.kind not in ("extui", "extsi", "uitofp", "sitofp"):
         return None
     shown = mask_of(c, op.operand, bits)
@@ -86,7 +86,7 @@ def _numbers_of(c: Context, op: arith.Cast) -> Code | None:
 def _saturated(c: Context, op: arith.Cast) -> Code:
     """Floats as narrow integers, by way of wider ones: the nearest there is, and 0 for NaN."""
     source, lanes, wide = lane_kind(c, op.operand), prod(vector_of(op.result).shape), IntegerType(32)
-    bits, size = width(lane_kind(c, op.result)), width_of(source)
+    bits, size = width(lane_kind(c, op.result)), width(source)
     stem = f"{'truncu' if op.kind == 'fptoui' else 'trunc'}_{suffix(source)}"
     if has_row(stem, f"i{bits}", lanes):
         return by_way(c, stem, source, bits, whole(c, op.operand), lanes)

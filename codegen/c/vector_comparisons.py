@@ -14,7 +14,7 @@ from affdsl.codegen.c.tables import (
     NEGATED_COMPARISON,
     UNSIGNED_COMPARISON,
 )
-from affdsl.codegen.c.types import suffix, width
+from affdsl.codegen.c.types import suffix
 from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.c.vector_types import (
     Mask,
@@ -27,11 +27,11 @@ from affdsl.codegen.c.vector_types import (
     type_name,
     vector_of,
     whole,
-    width_of,
 )
 from affdsl.codegen.targets.target import SIGNS
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import FloatType, VectorType
 
 _OF_MASKS = {
@@ -62,7 +62,7 @@ def compared_lanes(c: Context, op: arith.Compare) -> Code | None:
 
 def _as_mask(c: Context, shown: Code, of: Value, result: Value) -> Code:
     """What is found of some lanes as a mask, whose lanes may have another width."""
-    if (bits := width_of(lane_kind(c, of))) == c.masks[result]:
+    if (bits := width(lane_kind(c, of))) == c.masks[result]:
         return shown
     if bits == 8 and is_written("lanes_compared"):
         shown = cast(integers(c, "i8", prod(vector_of(of).shape)), shown)
@@ -119,7 +119,7 @@ def _chosen_by_others(c: Context, op: arith.Select) -> Code | None:
     stem = f"{sign}_{suffix(of)}"
     if not has_row(stem, suffix(kind), lanes):
         return None
-    integers(c, f"i{width_of(kind)}", lanes)
+    integers(c, f"i{width(kind)}", lanes)
     x, y = (address_of(c, type_name(c, v), whole(c, v)) for v in (compare.left, compare.right))
     return helped(c, stem, op.result, x, y, op.if_true, op.if_false)
 

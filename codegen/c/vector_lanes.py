@@ -28,11 +28,12 @@ from affdsl.codegen.c.lanes import (
 from affdsl.codegen.c.look_ups import looked_up
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import assign
-from affdsl.codegen.c.types import value_type, width
+from affdsl.codegen.c.types import value_type
 from affdsl.codegen.c.vector_types import address_of, is_native, lane_in, lane_kind, on_vectors, type_name, whole
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import FloatType, IntegerType, ScalarType, VectorType
 
 I64 = IntegerType(64)
@@ -230,7 +231,7 @@ def _offset(place: Place, offsets: Sequence[int]) -> list[Code]:
 def bit_cast(c: Context, op: vector.BitCast) -> None:
     """The same bits as lanes of another type."""
     old, new = lane_type(op.source), lane_type(op.result)
-    before, after = _bits(old), _bits(new)
+    before, after = width(old), width(new)
     if before == after:
         fill_flat(c, op.result, lambda k: tables.convert("bitcast", old, new, flat_lane(c, op.source, k), c.unit))
         return
@@ -259,7 +260,7 @@ def bit_cast(c: Context, op: vector.BitCast) -> None:
 
 def _bits_of(c: Context, kind: ScalarType, shown: Code) -> Code:
     """The bits of a number in an int64_t."""
-    integer = IntegerType(_bits(kind))
+    integer = IntegerType(width(kind))
     if isinstance(kind, FloatType):
         shown = tables.convert("bitcast", kind, integer, shown, c.unit)
     return shown if integer == I64 else tables.convert("extui", integer, I64, shown, c.unit)
@@ -267,11 +268,7 @@ def _bits_of(c: Context, kind: ScalarType, shown: Code) -> Code:
 
 def _of_bits(c: Context, kind: ScalarType, shown: Code) -> Code:
     """The number with the lowest bits of an int64_t."""
-    integer = IntegerType(_bits(kind))
+    integer = IntegerType(width(kind))
     if integer != I64:
         shown = tables.convert("trunci", I64, integer, shown, c.unit)
     return tables.convert("bitcast", integer, kind, shown, c.unit) if isinstance(kind, FloatType) else shown
-
-
-def _bits(kind: ScalarType) -> int:
-    return kind.width if isinstance(kind, FloatType) else width(kind)

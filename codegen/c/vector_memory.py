@@ -40,12 +40,12 @@ from affdsl.codegen.c.vector_types import (
     lane_kind,
     on_vectors,
     whole,
-    width_of,
 )
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.integers import width
 from affdsl.ir.load_order import is_kept_ahead
 from affdsl.ir.streaming import streamed_from
 from affdsl.ir.types import INDEX, FloatType, MemRefType, ScalarType
@@ -136,7 +136,7 @@ def _line(c: Context, op: Op, buffer: Buffer, kind: ScalarType, lanes: int) -> C
     least = streamed_from(op)
     if least is None or None in buffer.shape or not c.is_in_loop or not has_row("streamed_store", suffix(kind), lanes):
         return None
-    bytes = (width_of(kind) + 7) // 8
+    bytes = (width(kind) + 7) // 8
     elements = reduce(times, sizes_of(c, buffer), number(1))
     whole = number(lanes * bytes - 1)
     if least == 0:

@@ -7,10 +7,11 @@ from math import prod
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, code, negate, number
 from affdsl.codegen.c.masks import NARROWEST, is_mask
-from affdsl.codegen.c.types import LANES, suffix, value_type, width
+from affdsl.codegen.c.types import LANES, suffix, value_type
 from affdsl.codegen.c.vector_helpers import has_row, is_halved, types_between
 from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, VectorType
 
 _ELEMENTS: tuple[ScalarType, ...] = (
@@ -109,7 +110,7 @@ def _address(c: Context, operand: Value | Mask, kind: ScalarType, lanes: int) ->
         shown = whole(c, operand)
         is_variable = not shown.function
     else:
-        kind = IntegerType(width_of(kind))
+        kind = IntegerType(width(kind))
         value = operand.shown
         shown = mask_of(c, value, kind.width) if isinstance(value, Value) else value
         has_width = isinstance(value, Value) and c.masks.get(value, NARROWEST) == kind.width
@@ -172,11 +173,6 @@ def address_of(c: Context, type: str, shown: Code) -> Code:
     if shown.parts or shown.function:
         shown = c.lines.keep("", c.values.temporary, type, shown)
     return code(f"&{shown}", UNARY, shown)
-
-
-def width_of(kind: ScalarType) -> int:
-    """The bits of a lane."""
-    return kind.width if isinstance(kind, FloatType) else width(kind)
 
 
 def vector_of(value: Value) -> VectorType:

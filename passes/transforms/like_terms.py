@@ -17,7 +17,7 @@ from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import kept, map_blocks, walk, with_fields, without_unread
-from affdsl.ir.types import FloatType, Type, VectorType
+from affdsl.ir.types import FloatType, Type, element_of
 
 OpT = TypeVar("OpT", bound=Op)
 MOST_OPERATIONS = 64
@@ -205,7 +205,7 @@ def _count(ops: Sequence[Op], products: set[Value]) -> int:
 
 def _nearest(number: float | Fraction, type: Type) -> Fraction | None:
     """The nearest number of a type of floats, or of vectors of these; None where it is not known or not finite."""
-    element = type.element if isinstance(type, VectorType) else type
+    element = element_of(type)
     if not isinstance(element, FloatType) or element.name not in ("f32", "f64"):
         return None
     with suppress(OverflowError), np.errstate(over="ignore"):

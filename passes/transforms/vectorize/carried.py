@@ -9,7 +9,7 @@ from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import I1, INDEX, Type, VectorType
+from affdsl.ir.types import I1, INDEX, ScalarType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, never_fails
 from affdsl.passes.transforms.vectorize.branches import neutral_of
@@ -167,7 +167,7 @@ class _Loop:
         self.start(k, first.result)
         self.at.define(old, self.carried[k])
 
-    def add(self, type: Type, number: object) -> None:
+    def add(self, type: ScalarType, number: float) -> None:
         """Carry one more vector, which starts with a number in all lanes."""
         first = arith.Constant(Value(self.at.vector_of_type(type)), (number,) * self.at.width)
         self.before.append(first)
