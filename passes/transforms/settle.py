@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from affdsl.frozen import FrozenValue, field
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func, Module
@@ -25,7 +26,6 @@ from affdsl.passes.simplify import (
     without_unread_conditions,
 )
 from affdsl.passes.transforms.loops.nests import counted
-from affdsl.passes.transforms.loops.pieces import split_body
 
 Fate = Literal["runs once", "never runs", "does nothing"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
@@ -11,7 +12,6 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import substitute, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.subscripts import exact_indices
-from affdsl.passes.transforms.loops.pieces import split_body
 
 
 def wrap_arounds(loop: affine.For) -> dict[Value, Affine]:

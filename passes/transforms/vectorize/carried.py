@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -342,8 +343,6 @@ def _body(
 ) -> list[Value]:
     """The operations of the body, and what it yields."""
     loop = at.loop
-    last = loop.body[-1] if loop.body else None
-    yields: tuple[Value, ...] = last.values if isinstance(last, affine.Yield) else ()
     row = in_a_row(loop, how)
     chain = chain_of(loop, how, at.what)
     numbers = {op.result: op.value for op in loop.body if isinstance(op, arith.Constant)}
@@ -382,7 +381,8 @@ def _body(
             row = {v: value for v, value in row.items() if v not in early}
             ends = early | lane_after_lane(at, chain, row, reassociate=reassociate)
     found: list[Value] = []
-    for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
+    rows = zip(how, loop.carried, carried[: len(how)], yielded(loop.body), strict=True)
+    for k, (each, old, new, value) in enumerate(rows):
         if k in counts:
             found.append(counted(at, counts[k], new))
         elif (packing := packed.get(k)) is not None:

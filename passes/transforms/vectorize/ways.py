@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
@@ -92,6 +93,4 @@ def chain_of(loop: affine.For, how: Sequence[Carried], what: str) -> tuple[Op, .
 
 def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
     """What is carried from lane to lane, and what is yielded for it."""
-    last = loop.body[-1] if loop.body else None
-    yields = last.values if isinstance(last, affine.Yield) else ()
-    return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
+    return {v: value for v, value, each in zip(loop.carried, yielded(loop.body), how, strict=True) if each.way == "row"}
