@@ -153,8 +153,8 @@ def _selected(op: If, then: _Branch, orelse: _Branch) -> list[Op]:
         for side in (0, 1):
             rows[side].append(constant(side, condition, side == 0))
     made: list[Op] = []
-    yielded = scf.Yield if isinstance(op, scf.If) else affine.Yield
-    ends = [(yielded(tuple(row)),) if results else () for row in rows]
+    ending = scf.Yield if isinstance(op, scf.If) else affine.Yield
+    ends = [(ending(tuple(row)),) if results else () for row in rows]
     blocks = [_needed((*b.block[:-1], *extra[k], *ends[k])) for k, b in enumerate((then, orelse))]
     if results or any(blocks):
         made.append(with_fields(op, then=blocks[0], orelse=blocks[1], results=tuple(results)))
