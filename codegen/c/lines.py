@@ -152,7 +152,7 @@ class Lines:
                 continue
             shown = wrapped(line)
             lines += shown if self._origins is None else self._origins.marked(shown, self._written_for.get(at, ()))
-            if at in self._declared and not self._is_read(at, idle):
+            if at in self._declared and self._reads[at] <= 0:
                 name = self._declared[at]
                 what = name if " = " in line else f"&{name}"  # what has no value yet must not be read
                 lines.append(f"{' ' * indent_of(line)}(void){what};")
@@ -167,16 +167,14 @@ class Lines:
         """The lines that declare vectors which nobody reads, but for others that are left out."""
         idle: set[int] = set()
         for at, (scope, parts) in reversed(self._idle_if_unread.items()):
-            if not self._is_read(at, idle):
+            if self._reads[at] <= 0 and not self._is_named_behind(at, idle):
                 self.scope = scope
                 self.drop(*parts)
                 idle.add(at)
         return idle
 
-    def _is_read(self, at: int, idle: Collection[int]) -> bool:
-        """Whether what is declared in a line is read, as was noted, or as the lines of its block say."""
-        if self._reads[at] > 0:
-            return True
+    def _is_named_behind(self, at: int, idle: Collection[int]) -> bool:
+        """Whether the block of a declaration names it once more: what was not noted as read is there all the same."""
         indent, name = indent_of(self._lines[at]), re.compile(rf"\b{self._declared[at]}\b")
         for other in range(at + 1, len(self._lines)):
             line = self._lines[other]
