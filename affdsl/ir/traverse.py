@@ -187,7 +187,17 @@ def rewrite(root: OpT, rule: Callable[[Op], Op | Iterable[Op] | None]) -> OpT:
 
 
 def without_unread(root: OpT, may_go: Callable[[Op], bool]) -> OpT:
-    """root without those operations inside that may go and define nothing that is read, but by others that go."""
+    """root without those operations inside that may go and define nothing that is read, but by others that go.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%n: index) {
+    ...   %0 = arith.addi %n, %n : index
+    ...   %1 = arith.muli %0, %n : index
+    ...   return
+    ... }''').functions[0]
+    >>> [op.name for op in without_unread(f, lambda op: op.name == "arith").body]
+    []
+    """
     ops = [*walk(root)]
     readers = Counter(v for op in ops for v in op.reads())
     gone: set[Op] = set()

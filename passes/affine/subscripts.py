@@ -56,7 +56,21 @@ def exact_indices(root: Op) -> Indices:
 
 
 def with_affine_subscripts(root: OpT, indices: Indices, positions: Positions) -> OpT:
-    """root with affine subscripts where accesses turn out to be at such, without the numbers that nothing reads so."""
+    """root with affine subscripts where accesses turn out to be at such, without the numbers that nothing reads then.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> from affdsl.passes.affine.positions import positions_of
+    >>> f = parse('''func.func @f(%n: index, %A: memref<?xf32>, %x: f32) {
+    ...   %0 = affine.apply affine_map<()[s0] -> (s0 - 1)>()[%n]
+    ...   memref.store %x, %A[%0] : memref<?xf32>
+    ...   return
+    ... }''').functions[0]
+    >>> print(with_affine_subscripts(f, exact_indices(f), positions_of(f)))
+    func.func @f(%n: index, %A: memref<?xf32>, %x: f32) {
+      affine.store %x, %A[%n - 1] : memref<?xf32>
+      return
+    }
+    """
 
     def rule(op: Op) -> Op | None:
         if not isinstance(op, memref.Load | memref.Store) or not isinstance(op.memref.type, MemRefType):
