@@ -27,7 +27,7 @@ from affdsl.frames import plain_tracebacks
 from affdsl.ir.location import Location
 from affdsl.ir.messages import nearest
 from affdsl.ir.verifier import verify
-from affdsl.kernel import Kernel, is_method, text_for
+from affdsl.kernel import Kernel, is_method
 from affdsl.lang.annotations import OpenParameter, Parameter
 from affdsl.lang.builder import active
 from affdsl.lang.calls import is_traced
@@ -40,6 +40,7 @@ from affdsl.mlir.known_versions import LAST, Version
 from affdsl.owners import OfOwners
 from affdsl.passes.lowering.expanded_math import expanded_math
 from affdsl.passes.lowering.handed_on import handed_on
+from affdsl.printed import text_for
 from affdsl.signatures import P, R
 
 if TYPE_CHECKING:

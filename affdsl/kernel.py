@@ -6,14 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
-from pathlib import Path
 from textwrap import indent
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
 import affdsl.mlir  # str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
-from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
 from affdsl.codegen.caller import Caller, Turned
 from affdsl.codegen.jit import compile_program, interpret_program
 from affdsl.codegen.native import native_target as native_target
@@ -24,7 +22,6 @@ from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.verifier import verify
 from affdsl.lang import result_names
 from affdsl.lang.annotations import OpenParameter, Parameter, defaulted
 from affdsl.lang.builder import active
@@ -33,17 +30,14 @@ from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, made_parameters, parameters_of, trace
 from affdsl.lang.type_variables import Types
-from affdsl.mlir.known_versions import FIRST, KNOWN, LAST, NEXT, Version
 from affdsl.owners import OfOwners
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.bounds.apart import ApartDemands
 from affdsl.passes.analysis.relations import Alternatives
-from affdsl.passes.lowering.expanded_math import expanded_math
-from affdsl.passes.lowering.handed_on import handed_on
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
+from affdsl.printed import Printed
 from affdsl.questions import Questions
-from affdsl.shown import Text
 from affdsl.signatures import Decorator, P, Q, R
 
 dir(affdsl)  # it knows its names from here on: affdsl.kernel stays the decorator, and does not become this module
@@ -192,9 +186,6 @@ class _Called(Generic[P, R]):
     "__get__",
     "apply",
     "fuse",
-    "mlir",
-    "c",
-    "save_c",
     "interpret",
     "with_module",
     "check",
@@ -202,7 +193,7 @@ class _Called(Generic[P, R]):
     "optimize",
     "specialize",
 )
-class Kernel(_Called[P, R], Questions):
+class Kernel(_Called[P, R], Printed, Questions):
     """What `affdsl.kernel` makes of a function: to be called, printed, asked about, transformed and shipped.
 
     Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface or the buffer
@@ -484,6 +475,118 @@ class Kernel(_Called[P, R], Questions):
             raise problem(ProgramError, f"no schedule made the kernel {self.name}", "optimize it, or write a schedule")
         return schedule.explain()
 
+    def _specialized(self, sizes: Mapping[str, int]) -> Kernel[P, R]:
+        written = self._written or self
+        special: Specialization = import_module("affdsl.lang.specialized").Specialization(written.program, sizes)
+        made: Kernel[P, R] = Kernel(written._function, written._namespace, program=special.program)
+        made._bounds = _bounds(made.program)
+        if self._written is None:
+            return made
+        return made.with_module(special.applied(self.module), schedule=self._schedule, notes=self._notes)
+
+    def _of_each(self, step: Step, *, at_once: bool = True) -> Kernel[P, R]:
+        """What a step makes of the kernel; of one for several types the kernel for what it makes of each, and of one
+        of them at once, so that mistakes are found."""
+        return step(self)
+
+    @property
+    def boundscheck(self) -> bool:
+        """Whether it was asked to check every access, or a kernel that it calls was."""
+        return self._boundscheck if self._program is None else self._program.checked
+
+    @property
+    def written(self) -> Kernel:
+        """The kernel as it was written, of which passes and schedules made it; itself where none did."""
+        return self._written or self
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether its IR is what a pass or a schedule made of that of another kernel."""
+        return self._written is not None
+
+    def apply(self, pipeline: str, *, validate: bool = False) -> Kernel[P, R]:
+        """The kernel after some passes, in the language of mlir-opt; this one stays as it is.
+
+        Parameters
+        ----------
+        pipeline
+            Passes with their options, as `affdsl opt --pass-pipeline` takes them, or their names alone; those that run
+            on functions are run on each one.
+        validate
+            Check that the result does what this kernel does.
+
+        Raises
+        ------
+        PipelineError, PassError
+            For what is no pipeline, and for a pass that refuses.
+        ValidationError
+            The result does something else: with the first pass at fault, and where all that shows it was saved.
+        UnsupportedError
+            If the passes change the arguments or the results, as `normalize-memrefs` can.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def fill(x: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         x[i] = 1.0
+        >>> tiled = fill.apply("affine-loop-tile{tile-size=32},canonicalize", validate=True)
+        >>> [loop.iv.hint for loop in tiled.loops()]
+        ['i_tile', 'i']
+        """
+        if not isinstance(pipeline, str):
+            raise problem(
+                ProgramTypeError, f"apply takes the text of a pipeline, got {pipeline!r}", 'as in apply("cse")'
+            )
+        passes = pipeline_for_module(pipeline)
+        return self._of_each(lambda kernel: kernel._after(passes, validate=validate))
+
+    def _after(self, passes: Pipeline, *, validate: bool) -> Kernel[P, R]:
+        """The kernel after some passes."""
+        if validate:
+            # Few kernels are validated, and start-up need not wait for what that takes.
+            validated: Callable[..., tuple[Root, object]] = import_module(
+                "affdsl.passes.validation.pipeline"
+            ).run_validated
+            made, _ = validated(passes, self.module)
+        else:
+            made = passes.run(self.module)
+        assert isinstance(made, Module), "a pass makes a module of a module"
+        return self.with_module(made)
+
+    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel[P, R]:
+        """The kernel with its nests run as one where that is legal and pays; this one stays as it is.
+
+        What lies between them shrinks to what is still needed: rows that roll, or nothing. Results stay the same to the
+        bit, and inner loops that can run as vectors still can. Its `schedule` is Python that replays the steps, and its
+        `explain()` says why it is these.
+
+        Parameters
+        ----------
+        sizes
+            For which sizes it is to be good, by their names: 1000 where nothing is said. It is right for all.
+        compute_tolerance
+            How much more may be computed where rows cannot roll: 0.3 is 30 %.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def blur(x: af.f64[N, N], y: af.f64[N, N]):
+        ...     t = af.alloc(af.f64[N, N])
+        ...     with af.for_(N) as i, af.for_(1, N) as j:
+        ...         t[i, j] = x[i, j] + x[i, j - 1]
+        ...     with af.for_(1, N) as k, af.for_(1, N) as m:
+        ...         y[k, m] = t[k, m] + t[k - 1, m]
+        >>> fused = blur.fuse()
+        >>> for step in fused.schedule.steps:
+        ...     print(step)
+        fuse("i", "k", guarded=True)
+        fold("t", 0, 2)
+        """
+        fused: Callable[..., Kernel[Any, Any]] = import_module("affdsl.schedule.fusing").fused
+        made = self._of_each(lambda kernel: fused(kernel, sizes, compute_tolerance))
+        return cast("FusedKernel[P, R]", made)
+
     def optimize(
         self,
         target: str = "native",
@@ -598,178 +701,6 @@ class Kernel(_Called[P, R], Questions):
         """
         return self._of_each(lambda kernel: kernel._specialized(sizes)) if sizes else self
 
-    def _specialized(self, sizes: Mapping[str, int]) -> Kernel[P, R]:
-        written = self._written or self
-        special: Specialization = import_module("affdsl.lang.specialized").Specialization(written.program, sizes)
-        made: Kernel[P, R] = Kernel(written._function, written._namespace, program=special.program)
-        made._bounds = _bounds(made.program)
-        if self._written is None:
-            return made
-        return made.with_module(special.applied(self.module), schedule=self._schedule, notes=self._notes)
-
-    def _of_each(self, step: Step, *, at_once: bool = True) -> Kernel[P, R]:
-        """What a step makes of the kernel; of one for several types the kernel for what it makes of each, and of one
-        of them at once, so that mistakes are found."""
-        return step(self)
-
-    @property
-    def boundscheck(self) -> bool:
-        """Whether it was asked to check every access, or a kernel that it calls was."""
-        return self._boundscheck if self._program is None else self._program.checked
-
-    @property
-    def written(self) -> Kernel:
-        """The kernel as it was written, of which passes and schedules made it; itself where none did."""
-        return self._written or self
-
-    @property
-    def is_derived(self) -> bool:
-        """Whether its IR is what a pass or a schedule made of that of another kernel."""
-        return self._written is not None
-
-    def apply(self, pipeline: str, *, validate: bool = False) -> Kernel[P, R]:
-        """The kernel after some passes, in the language of mlir-opt; this one stays as it is.
-
-        Parameters
-        ----------
-        pipeline
-            Passes with their options, as `affdsl opt --pass-pipeline` takes them, or their names alone; those that run
-            on functions are run on each one.
-        validate
-            Check that the result does what this kernel does.
-
-        Raises
-        ------
-        PipelineError, PassError
-            For what is no pipeline, and for a pass that refuses.
-        ValidationError
-            The result does something else: with the first pass at fault, and where all that shows it was saved.
-        UnsupportedError
-            If the passes change the arguments or the results, as `normalize-memrefs` can.
-
-        >>> import affdsl as af
-        >>> N = af.symbols("N")
-        >>> @af.kernel
-        ... def fill(x: af.f64[N]):
-        ...     with af.for_(N) as i:
-        ...         x[i] = 1.0
-        >>> tiled = fill.apply("affine-loop-tile{tile-size=32},canonicalize", validate=True)
-        >>> [loop.iv.hint for loop in tiled.loops()]
-        ['i_tile', 'i']
-        """
-        if not isinstance(pipeline, str):
-            raise problem(
-                ProgramTypeError, f"apply takes the text of a pipeline, got {pipeline!r}", 'as in apply("cse")'
-            )
-        passes = pipeline_for_module(pipeline)
-        return self._of_each(lambda kernel: kernel._after(passes, validate=validate))
-
-    def _after(self, passes: Pipeline, *, validate: bool) -> Kernel[P, R]:
-        """The kernel after some passes."""
-        if validate:
-            # Few kernels are validated, and start-up need not wait for what that takes.
-            validated: Callable[..., tuple[Root, object]] = import_module(
-                "affdsl.passes.validation.pipeline"
-            ).run_validated
-            made, _ = validated(passes, self.module)
-        else:
-            made = passes.run(self.module)
-        assert isinstance(made, Module), "a pass makes a module of a module"
-        return self.with_module(made)
-
-    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel[P, R]:
-        """The kernel with its nests run as one where that is legal and pays; this one stays as it is.
-
-        What lies between them shrinks to what is still needed: rows that roll, or nothing. Results stay the same to the
-        bit, and inner loops that can run as vectors still can. Its `schedule` is Python that replays the steps, and its
-        `explain()` says why it is these.
-
-        Parameters
-        ----------
-        sizes
-            For which sizes it is to be good, by their names: 1000 where nothing is said. It is right for all.
-        compute_tolerance
-            How much more may be computed where rows cannot roll: 0.3 is 30 %.
-
-        >>> import affdsl as af
-        >>> N = af.symbols("N")
-        >>> @af.kernel
-        ... def blur(x: af.f64[N, N], y: af.f64[N, N]):
-        ...     t = af.alloc(af.f64[N, N])
-        ...     with af.for_(N) as i, af.for_(1, N) as j:
-        ...         t[i, j] = x[i, j] + x[i, j - 1]
-        ...     with af.for_(1, N) as k, af.for_(1, N) as m:
-        ...         y[k, m] = t[k, m] + t[k - 1, m]
-        >>> fused = blur.fuse()
-        >>> for step in fused.schedule.steps:
-        ...     print(step)
-        fuse("i", "k", guarded=True)
-        fold("t", 0, 2)
-        """
-        fused: Callable[..., Kernel[Any, Any]] = import_module("affdsl.schedule.fusing").fused
-        made = self._of_each(lambda kernel: fused(kernel, sizes, compute_tolerance))
-        return cast("FusedKernel[P, R]", made)
-
-    def mlir(self, *, version: Version = LAST, numbered: bool = False, expand_math: bool = False) -> str:
-        """MLIR text of the affine dialect that mlir-opt accepts, and that means there what the kernel means.
-
-        Where MLIR leaves a result open, as that of a division by 0, and the operands are not proved to be harmless, it
-        has guards; vectors of arrays with any strides are transfers; variables (`af.var`) are values that loops and
-        branches hand on. A loop that may end early (`break_`) is an `scf.while`, which is none of affine.
-
-        Parameters
-        ----------
-        version
-            The version of MLIR that is to read it, from 14 on, or "xdsl", which is given the generic form. What a
-            version does not have is said in others of its operations, with the same results.
-        numbered
-            Values are called as mlir-opt 22 calls them, `%0`, `%arg0` and `%c0`, instead of by the names of the kernel.
-        expand_math
-            Functions such as `exp` as C evaluates them: those of floats on doubles, with the result rounded, and those
-            of vectors of floats by the same polynomials. Then what is lowered gives the same bits as C, and takes about
-            as long, while `math.exp` of f32 is lowered to another function.
-        """
-        verify(self.module)
-        made = handed_on(expanded_math(self.module) if expand_math else self.module)
-        return text_for(made, version, numbered=numbered)
-
-    def c(self, *, width: int = 512) -> str:
-        """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it.
-
-        Vectors of more than `width` bits are several: give 128 or 256 for machines whose registers are so wide. The
-        text serves other machines, too, with vectors of several registers or parts of them.
-
-        Of a kernel with `boundscheck=True` it is C with the checks, as it runs here: the function takes one more
-        pointer, to where a check that fails is noted, and gives a status, as the header says. What the environment says
-        changes nothing of it: what is shipped does not depend on where it was printed.
-        """
-        return Text(self._c_source(width).whole)
-
-    def header(self) -> str:
-        """The header that goes with `c()`, for C and C++."""
-        return self._c_source().header
-
-    def save_c(self, folder: str | Path, *, width: int = 512) -> tuple[Path, Path]:
-        """Write <name>.c, which includes its header, and <name>.h into a folder that exists, and give their paths.
-
-        `width` as in `c()`.
-        """
-        made = self._c_source(width)
-        paths = Path(folder, f"{made.name}.c"), Path(folder, f"{made.name}.h")
-        for path, text in zip(paths, (made.source, made.header), strict=True):
-            path.write_text(text, encoding="utf-8")
-        return paths
-
-    def _c_source(self, width: int = REGISTER_BITS[-1]) -> CSource:
-        if width not in REGISTER_BITS:
-            raise problem(ProgramTypeError, f"width is {width!r}", "it is one of the bits of a register: 128, 256, 512")
-        verify(self.module)
-        sizes = len(self.program.sizes)
-        return emit(
-            self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width,
-            results=self.program.result_names,
-        )  # fmt: skip
-
     def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
         given = defaulted(self.program.parameters, arguments, keywords)
@@ -879,15 +810,6 @@ def _parameters(
         return parameters_of(function, namespace, skip=1)
     except ProgramError:  # it is said where it is reached through an object
         return None
-
-
-def text_for(module: Module, version: Version, *, numbered: bool) -> Text:
-    """The MLIR text of a module for a version. Raises ProgramTypeError where that is none of the known ones."""
-    if type(version) not in (int, str) or version not in KNOWN:
-        known = f'the known versions of MLIR are {FIRST} to {NEXT}, and "xdsl"'
-        raise problem(ProgramTypeError, f"version is {version!r}", known)
-    made: Callable[..., str] = import_module("affdsl.passes.lowering.for_version").text_for
-    return Text(made(module, version, numbered=numbered))
 
 
 def is_method(function: FunctionType) -> bool:

@@ -1,36 +1,22 @@
-"""The C compiler: found, identified, and run on one source text, or on those of a library, to give what others load.
-
-This is the only module that starts other programs. Each run has an argument vector (never a shell), an environment
-of PATH, TMPDIR and LANG alone, no standard input, a private folder, a time limit and resource limits. The limits
-need the `prlimit` program or, failing that, Linux's prlimit call; elsewhere the time limit stands alone.
-"""
+"""The C compiler: found, identified, and run on one source text, or on those of a library, to give what others load."""
 
 import functools
 import hashlib
 import importlib.machinery
 import os
 import platform
-import resource
 import shlex
-import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import wait
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from affdsl.codegen import background
 from affdsl.codegen.errors import ToolchainError
 from affdsl.codegen.library_functions import unknown
+from affdsl.codegen.processes import run, search_path, side_by_side, which
 from affdsl.frozen import FrozenValue
-
-TIMEOUT = 300  # seconds of wall-clock time, and of processor time, for one run
-MEMORY = 16 << 30  # bytes of address space
-FILE_SIZE = 1 << 30  # bytes of any file that is written
-MESSAGE = 20_000  # characters of compiler output that an error repeats
 
 CANDIDATES = ("gcc", "clang", "cc")
 VARIABLES = ("AFFDSL_CC", "CC")
@@ -45,7 +31,7 @@ class Command(FrozenValue):
     def fingerprint(self) -> str:
         """A text that changes when a program of the command is replaced; computed without running anything."""
         words = [str(self.path), *self.arguments]
-        programs = [str(self.path), *(found for word in self.arguments if (found := _which(word, os.environ)))]
+        programs = [str(self.path), *(found for word in self.arguments if (found := which(word, os.environ)))]
         for program in programs:
             resolved = os.path.realpath(program)
             facts = os.stat(resolved)
@@ -108,21 +94,21 @@ def find_compiler(environment: Mapping[str, str] = os.environ) -> Command:
             words = shlex.split(text)
         except ValueError as error:
             raise ToolchainError(f"${variable} is {text!r}, which is not a command: {error}") from None
-        found = _which(words[0], environment) if words else None
+        found = which(words[0], environment) if words else None
         if found is None:
             raise ToolchainError(
                 f"${variable} is {text!r}, but {_why_not(words[0] if words else '')}; "
-                f"set it to the path of gcc or clang, or unset it (PATH is {_search_path(environment)})"
+                f"set it to the path of gcc or clang, or unset it (PATH is {search_path(environment)})"
             )
         return Command(Path(found), tuple(words[1:]))
     for name in CANDIDATES:
-        if found := _which(name, environment):
+        if found := which(name, environment):
             return Command(Path(found))
     if program := zig():
         return Command(program, ("cc",))
     raise ToolchainError(
         f"no C compiler: {' and '.join('$' + v for v in VARIABLES)} are not set, none of {', '.join(CANDIDATES)} "
-        f"is on PATH ({_search_path(environment)}), and the package ziglang is not installed; install gcc or clang, "
+        f"is on PATH ({search_path(environment)}), and the package ziglang is not installed; install gcc or clang, "
         "set AFFDSL_CC to the path of one, or run pip install 'affdsl[zig]', which brings a compiler"
     )
 
@@ -286,7 +272,7 @@ def compile_library(
             (*compiler.command, *flags, *source.flags, "-c", source.name, "-o", made)
             for source, made in zip(sources, objects, strict=True)
         ]
-        _run_all(commands, folder)
+        side_by_side([partial(_run, command, folder) for command in commands])
         _run((*_archiver(compiler, folder), "rcs", "library.a", *objects), folder)
         _run((*compiler.command, *flags, *link_flags, *objects, "-o", shared, "-lm"), folder)
         return tuple((folder / file).read_bytes() for file in ("library.a", shared, *others))
@@ -297,11 +283,11 @@ def _archiver(compiler: Compiler, folder: Path) -> tuple[str, ...]:
     if compiler.is_zig and "cc" in compiler.command:  # as in python -m ziglang cc
         return *compiler.command[: compiler.command.index("cc")], "ar"
     named = _run((*compiler.command, "-print-prog-name=ar"), folder).strip()
-    found = named if os.path.isabs(named) else _which(named or "ar", os.environ)
+    found = named if os.path.isabs(named) else which(named or "ar", os.environ)
     if found is None:
         raise ToolchainError(
             f"no archiver: static libraries are made by {named or 'ar'}, which is not on PATH "
-            f"({_search_path(os.environ)}); install binutils"
+            f"({search_path(os.environ)}); install binutils"
         )
     return (found,)
 
@@ -352,100 +338,7 @@ def _builds(compiler: Compiler, source: str, flags: Sequence[str]) -> bool:
 
 def _run(command: Sequence[str], folder: Path) -> str:
     """Run a command in a private folder; give its output, or raise with its command line and output."""
-    shown = shlex.join(command)
-    prefix, limit_later = _limiter()
-    environment = {"PATH": _search_path(os.environ), "TMPDIR": str(folder), "LANG": "C", **_zig_cache(command, folder)}
-    try:
-        process = subprocess.Popen(
-            [*prefix, *command],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise ToolchainError(f"the compiler cannot be started: {error}\n    {shown}") from None
-    try:
-        with background.running(lambda: _kill(process)):
-            if limit_later:
-                _limit(process.pid)
-            output, errors = process.communicate(timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise ToolchainError(f"the compiler took more than {TIMEOUT} seconds and was stopped:\n    {shown}") from None
-    finally:
-        if process.poll() is None:  # a timeout, or an interrupt from the keyboard
-            _kill(process)
-            with suppress(subprocess.TimeoutExpired):  # a program that left the group may hold the pipes
-                process.communicate(timeout=background.CLEANUP)
-    if process.returncode:
-        status = process.returncode
-        how = f"exit status {status}" if status > 0 else f"killed by {_signal(-status)}"
-        said = errors.decode("utf-8", errors="replace").strip() or "(it wrote nothing to stderr)"
-        if len(said) > MESSAGE:
-            said = said[:MESSAGE] + f"\n... ({len(said) - MESSAGE} more characters)"
-        raise ToolchainError(f"the compiler failed ({how}):\n    {shown}\n{said}")
-    return output.decode("utf-8", errors="replace")
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a run, with all programs that it has started."""
-    if process.returncode is None:  # otherwise the number may be that of another one
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-def _run_all(commands: Sequence[Sequence[str]], folder: Path) -> None:
-    """Run commands side by side, as many as there are processors; raise the error of the first that fails."""
-    left = iter(commands)
-
-    def run_next() -> None:
-        for command in left:
-            _run(command, folder)
-
-    calls = [background.submit("affdsl-compile", run_next) for _ in range(min(len(commands), os.cpu_count() or 1))]
-    try:
-        with background.interruptible():
-            for call in calls:
-                call.result()
-    finally:
-        wait(calls, background.CLEANUP)  # they write into the folder, which is removed now
-
-
-def _limits() -> dict[str, int]:
-    """The limits of one run, by prlimit's option name; never above what this process itself may use."""
-    wanted = {"cpu": TIMEOUT, "as": MEMORY, "fsize": FILE_SIZE, "core": 0}
-    limits = {}
-    for name, value in wanted.items():
-        hard = resource.getrlimit(_RESOURCES[name])[1]
-        limits[name] = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    return limits
-
-
-def _limiter() -> tuple[tuple[str, ...], bool]:
-    """The words that start a limited program, and whether its limits must be set after the start instead."""
-    if program := shutil.which("prlimit", path="/usr/bin:/bin"):
-        return (program, *(f"--{name}={value}:{value}" for name, value in _limits().items()), "--"), False
-    return (), hasattr(resource, "prlimit")
-
-
-def _limit(process: int) -> None:
-    with suppress(ProcessLookupError):  # it has already ended
-        for name, value in _limits().items():
-            resource.prlimit(process, _RESOURCES[name], (value, value))
-
-
-def _search_path(environment: Mapping[str, str]) -> str:
-    """PATH without its relative entries: what a run starts must not depend on the working directory."""
-    entries = environment.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry))
-
-
-def _which(program: str, environment: Mapping[str, str]) -> str | None:
-    if os.path.dirname(program) and not os.path.isabs(program):
-        return None
-    return shutil.which(program, path=_search_path(environment))
+    return run(command, folder, _zig_cache(command, folder))
 
 
 def zig() -> Path | None:
@@ -480,13 +373,6 @@ def _why_not(program: str) -> str:
     return f"there is no program {program!r}"
 
 
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # most of those for real time have no name
-        return f"signal {number}"
-
-
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
@@ -494,13 +380,6 @@ def _first_line(text: str) -> str:
 # What a shared library starts with: ELF, on macOS Mach-O for 64 bits and for several processors, on Windows PE, or
 # WebAssembly.
 _LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0asm")
-
-_RESOURCES = {
-    "cpu": resource.RLIMIT_CPU,
-    "as": resource.RLIMIT_AS,
-    "fsize": resource.RLIMIT_FSIZE,
-    "core": resource.RLIMIT_CORE,
-}
 
 # Processors that have it run instructions of 512 bits at no lower clock; clang and gcc use 256 unless asked.
 _FULL_WIDTH = "avx512_vbmi2"

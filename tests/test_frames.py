@@ -81,7 +81,7 @@ def test_tracebacks_show_the_lines_of_the_user_alone(mistake, monkeypatch):
 
 
 def test_errors_that_nobody_meant_keep_all_frames(monkeypatch):
-    monkeypatch.setattr(sys.modules["affdsl.kernel"], "verify", None)
+    monkeypatch.setattr(sys.modules["affdsl.printed"], "verify", None)
     with pytest.raises(TypeError, match="not callable") as caught:
         shifted.mlir()
     assert frames(caught.value)[-1:] == ["mlir"]

@@ -33,7 +33,7 @@ class Dumps(FrozenValue):
             line.on("mlir-print-ir-module-scope"),
         )
 
-    def observer(self, root: Root) -> Observer | None:
+    def observer(self) -> Observer | None:
         """What prints as passes run on root; None where nothing is to be printed."""
         if self.before == self.after == frozenset() and not self.only_failed:
             return None

@@ -194,7 +194,7 @@ class _Requested:
             reader = read_without_module if line.on("no-implicit-module") else read
             root: Root = reader(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
             pipeline = self.pipeline("func.func" if isinstance(root, Func) else "builtin.module")
-            dump = self.dumps.observer(root)
+            dump = self.dumps.observer()
 
             def observe(event: Event) -> None:
                 if event.when == "says":

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import I1, FloatType, Type, VectorType, same_shape
+from affdsl.ir.types import I1, FloatType, Type, element_of, same_shape
 
 
 class Emitter:
@@ -36,7 +36,7 @@ class Emitter:
         return self.made(arith.Binary, left.type, kind, left, right, attributes=flags)
 
     def compare(self, predicate: str, left: Value, right: Value) -> Value:
-        element = left.type.element if isinstance(left.type, VectorType) else left.type
+        element = element_of(left.type)
         kind = "cmpf" if isinstance(element, FloatType) else "cmpi"
         return self.made(arith.Compare, same_shape(left.type, I1), kind, predicate, left, right)
 

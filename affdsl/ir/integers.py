@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from affdsl.ir.types import IndexType, IntegerType
+from affdsl.ir.types import IndexType, ScalarType
 
 
-def width(type: IndexType | IntegerType) -> int:
-    """The bits of an integer; index has 64."""
+def width(type: ScalarType) -> int:
+    """The bits of a number; index has 64."""
     return 64 if isinstance(type, IndexType) else type.width
 
 

@@ -12,6 +12,7 @@ from math import nan
 
 from affdsl.ir import semantics
 from affdsl.ir.attributes import Attributes
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Value
@@ -76,10 +77,8 @@ def in_parts(band: affine.Parallel) -> tuple[Op, ...]:
 
     constants = [neutral(kind, like(result)) for kind, result in zip(band.reductions, band.results, strict=True)]
     inits = tuple(constant.result for constant in constants)
-    last = band.body[-1]
-    assert isinstance(last, affine.Yield), "the body of a reduction ends with affine.yield"
     own = likes(band.results)
-    combined, totals = _combined(band.reductions, own, last.values)
+    combined, totals = _combined(band.reductions, own, yielded(band.body))
     body: Block = (*band.body[:-1], *combined, affine.Yield(totals, location=at))
     for k, (iv, lower, upper, by) in reversed([*enumerate(loops)]):
         results, around = likes(band.results), likes(band.results)

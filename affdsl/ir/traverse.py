@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import is_
 from typing import TypeVar, cast
@@ -184,6 +184,28 @@ def rewrite(root: OpT, rule: Callable[[Op], Op | Iterable[Op] | None]) -> OpT:
         return kept(block, out)
 
     return map_blocks(root, on_block)
+
+
+def without_unread(root: OpT, may_go: Callable[[Op], bool]) -> OpT:
+    """root without those operations inside that may go and define nothing that is read, but by others that go.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%n: index) {
+    ...   %0 = arith.addi %n, %n : index
+    ...   %1 = arith.muli %0, %n : index
+    ...   return
+    ... }''').functions[0]
+    >>> [op.name for op in without_unread(f, lambda op: op.name == "arith").body]
+    []
+    """
+    ops = [*walk(root)]
+    readers = Counter(v for op in ops for v in op.reads())
+    gone: set[Op] = set()
+    for op in reversed(ops):
+        if may_go(op) and not any(readers[v] for v in op.defines()):
+            gone.add(op)
+            readers.subtract(op.reads())
+    return rewrite(root, lambda op: () if op in gone else None) if gone else root
 
 
 def substitute(op: OpT, new: Mapping[Value, Term]) -> OpT:

@@ -106,6 +106,11 @@ class VectorType(FrozenValue):
         return f"vector<{''.join(sizes)}{self.element}>"
 
 
+def element_of(type: Type) -> Type:
+    """The type of a number, or of the lanes of a vector."""
+    return type.element if isinstance(type, VectorType) else type
+
+
 def same_shape(type: Type, element: ScalarType) -> Type:
     """A type with another one for its numbers."""
     return VectorType(type.shape, element, type.scalable) if isinstance(type, VectorType) else element

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects import complex as complex_
@@ -83,7 +84,7 @@ def ended(body: Block, ends: Ends, yields: _Yield, known: Truths) -> Block:
     """A block without marks: all ways through it come to its end, and yield there what `ends` says."""
     at = next((n for n, op in enumerate(body) if isinstance(op, Mark) or _marks(op)), None)
     if at is None:
-        ops, values = _without_yield(body)
+        ops, values = split_body(body)
         return (*ops, *_yielding(yields, (*ends.falls, *values), body[-1].location if body else None))
     before, op, rest = body[:at], body[at], body[at + 1 :]
     if not isinstance(op, Branch):
@@ -103,7 +104,7 @@ def _followed(block: Block, op: Branch, rest: Block) -> Block:
     """A block of a branch, and behind it what follows the branch, where it comes so far."""
     if not _falls(block):
         return block
-    ops, values = _without_yield(block)
+    ops, values = split_body(block)
     new: dict[Value, Term] = dict(zip(op.results, values, strict=True))
     return (*ops, *(substitute(x, new) for x in rest))
 
@@ -135,12 +136,6 @@ def _ended_branch(op: Branch, then: Block, orelse: Block, ends: Ends, known: Tru
     yields = affine.Yield if isinstance(op, affine.If) else scf.Yield
     then, orelse = (ended(block, ends, yields, known) for block in (then, orelse))
     return with_fields(op, then=then, orelse=orelse, results=ends.results(), ends=())
-
-
-def _without_yield(block: Block) -> tuple[Block, tuple[Value, ...]]:
-    """The operations of a block, and what it yields."""
-    last = block[-1] if block else None
-    return (block[:-1], last.values) if isinstance(last, affine.Yield | scf.Yield) else (block, ())
 
 
 def _yielding(yields: _Yield, values: Sequence[Value], location: Location | None) -> Block:

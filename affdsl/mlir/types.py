@@ -1,14 +1,12 @@
-"""Types and affine expressions, read from MLIR text."""
+"""Types, read from MLIR text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
-from affdsl.ir.applied import meaning
-from affdsl.ir.expr import Constraint
-from affdsl.ir.maps import AffineMap, IntegerSet, dim, symbol
+from affdsl.ir.maps import AffineMap
 from affdsl.ir.opaque_types import scalar
 from affdsl.ir.types import (
     FLOAT_WIDTHS,
@@ -27,13 +25,11 @@ from affdsl.ir.types import (
     UnrankedMemRefType,
     VectorType,
 )
-from affdsl.ir.written import Tree, add, mul
 from affdsl.mlir.enumerations import problem_of_type
-from affdsl.mlir.expressions import Atoms, Expression
+from affdsl.mlir.maps import Maps
 from affdsl.mlir.registry import is_registered
 from affdsl.mlir.scanner import Scanner
 
-T = TypeVar("T")
 _PLAIN_SHAPED = re.compile(r"[^<>\n]*>")
 _INTEGER = re.compile(r"[su]?i\d+")
 _WIDEST_INTEGER = 16_777_215
@@ -42,84 +38,21 @@ _OTHER_FLOATS = frozenset(
     "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU f80 f128 "
     "tf32".split()
 )
-_LARGEST = 100_000
-_DEEPEST = 100  # brackets inside each other
-_MOST_COPIES = 1_000_000  # tokens read anew where aliases stand, beside a hundred for each token of the text
-_LONGEST_SHARED = 400  # characters of a map that may stand in the text several times
 
 
-class Types:
-    """Reads types, maps and sets at the scanner's place.
+class Types(Maps):
+    """Reads types, and maps and sets, at the scanner's place.
 
     `attribute_shown` reads an attribute of any kind there, and gives it as MLIR writes it.
     """
 
     def __init__(self, scanner: Scanner, attribute_shown: Callable[[], str]) -> None:
-        self.scanner = scanner
+        super().__init__(scanner)
         self._attribute_shown = attribute_shown
         self._scalars: dict[str, Type] = {"index": INDEX}  # by name
         # By the text of memref and vector types without inner brackets, with the number of tokens.
         self._shaped: dict[str, tuple[Type, int]] = {}
-        self._depth = 0
-        self._copied = 0  # tokens read where an alias defines them
-        self._aliases: dict[str, int] = {}  # where the text of each begins; those defined so far
-        self._sizes: dict[str, int] = {}  # how many words each of them stands for
-        self._all_aliases: dict[str, int] | None = None
-        self._ahead = False  # whether a location is being read that stands below where it is used
-        self._maps: dict[str, AffineMap | IntegerSet] = {}  # by alias, or by text
         self._named_types: dict[str, Type] = {}
-
-    def listed(self, item: Callable[[], T], opening: str = "(", closing: str = ")") -> tuple[T, ...]:
-        """Items between brackets, separated by commas."""
-        s = self.scanner
-        s.expect(opening)
-        if s.accept(closing):
-            return ()
-        items = [item()]
-        while s.accept(","):
-            items.append(item())
-        s.expect(closing)
-        return tuple(items)
-
-    def define_alias(self, name: str, place: int) -> None:
-        """Make an alias known, whose text begins at a token and ends before the current one."""
-        s = self.scanner
-        own = s.tokens[place : s.place]
-        self._sizes[name] = size = sum([self._sizes.get(token, 1) for token in own])
-        if size > _LARGEST + len(own):  # aliases of aliases, each of them used twice
-            s.go_to(place)
-            s.fail(f"{name} stands for too much text, more than {_LARGEST} words")
-        self._aliases[name] = place
-
-    def later(self, name: str) -> int | None:
-        """Where the text of an alias begins, though it may be defined only below."""
-        if self._all_aliases is None:
-            self._all_aliases = _alias_places(self.scanner.tokens)
-        return self._all_aliases.get(name)
-
-    def aliased(self, name: str, read: Callable[[], T], place: int | None = None) -> T:
-        """What an alias stands for: read where the text defines it, above, or at a place."""
-        s = self.scanner
-        place = self._aliases.get(name, place)
-        if place is None and self._ahead and (found_below := self.later(name)) is not None and found_below < s.place:
-            place = found_below
-        if place is None:
-            s.fail(f"{name} is not defined above")
-        here = s.place
-        if self._depth > _DEEPEST:
-            s.fail(f"{name} is defined by itself")
-        self._depth += 1
-        s.go_to(place)
-        found = read()
-        self._copied += s.place - place
-        if self._copied > _MOST_COPIES + 100 * len(s.tokens):  # each made of two others, and these of two others ...
-            s.fail(f"{name} and other aliases stand for too much text")
-        s.go_to(here)
-        self._depth -= 1
-        s.advance()
-        return found
-
-    # Types
 
     @property
     def is_type(self) -> bool:
@@ -153,15 +86,6 @@ class Types:
     def types(self) -> tuple[Type, ...]:
         """One type, or several in parentheses."""
         return self.listed(self.type) if self.scanner.token == "(" else (self.type(),)
-
-    def nested(self, read: Callable[[], T]) -> T:
-        """What `read` reads, one level deeper; text that is nested without end is refused."""
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            self.scanner.fail("this is nested too deeply")
-        found = read()
-        self._depth -= 1
-        return found
 
     def _cached(self) -> Type:
         s = self.scanner
@@ -294,10 +218,6 @@ class Types:
                 s.advance()
         return "".join([*pieces, text[start:]])
 
-    def is_alias(self, name: str) -> bool:
-        """Whether a name is that of an alias defined above."""
-        return name in self._aliases
-
     def alias_text(self, name: str) -> str:
         """What an alias stands for, as text; the alias is passed."""
         if name.startswith("!"):
@@ -426,101 +346,6 @@ class Types:
             s.fail(f"a stride or offset cannot be {number}, which stands for one that is not known", place)
         return number
 
-    # Maps and sets
-
-    def map(self) -> AffineMap:
-        """`affine_map<(d0)[s0] -> (...)>`, or an alias of one."""
-        place, found = self.scanner.start, self.map_or_set()
-        if isinstance(found, IntegerSet):
-            self.scanner.fail("expected an affine map, but this is a set", place)
-        return found
-
-    def set(self) -> IntegerSet:
-        """`affine_set<(d0)[s0] : (...)>`, or an alias of one."""
-        place, found = self.scanner.start, self.map_or_set()
-        if isinstance(found, AffineMap):
-            self.scanner.fail("expected an integer set, but this is a map", place)
-        return found
-
-    def map_or_set(self) -> AffineMap | IntegerSet:
-        """A map or a set, or an alias of one."""
-        s = self.scanner
-        if s.token.startswith("#"):
-            name = s.token
-            if name in self._maps:
-                s.advance()
-                return self._maps[name]
-            self._maps[name] = found = self.aliased(name, self.map_or_set)
-            return found
-        if s.token == "(":
-            return self.bare_map_or_set()
-        if s.token not in ("affine_map", "affine_set"):
-            s.fail("expected an affine map or set")
-        # The same maps stand there again and again. The end is a guess, which is right where it was right before.
-        first, end = s.start, s.text.find(")>", s.start, s.start + _LONGEST_SHARED) + len(")>")
-        text = s.text[first:end]
-        known = self._maps.get(text)
-        if known is not None:
-            s.jump(end)
-            return known
-        word = s.advance()
-        s.expect("<")
-        place, made = s.start, self.bare_map_or_set()
-        if isinstance(made, AffineMap) != (word == "affine_map"):
-            s.fail(f"this is no {word}", place)
-        if s.end == end:
-            self._maps[text] = made
-        s.expect(">")
-        return made
-
-    def bare_map_or_set(self) -> AffineMap | IntegerSet:
-        """`(d0)[s0] -> (...)` or `(d0)[s0] : (...)`"""
-        s = self.scanner
-        place = s.start
-        dims, symbols, atom = self._heading()
-        d, n = tuple(map(dim, range(dims))), tuple(map(symbol, range(symbols)))
-        try:
-            if s.accept("->"):
-                trees = self.listed(lambda: self.expression(atom))
-                return AffineMap(dims, symbols, tuple([meaning(t, d, n) for t in trees]), trees)
-            s.expect(":")
-            written = self.listed(lambda: self._constraint(atom))
-            means = tuple([Constraint(meaning(tree, d, n), equality) for tree, equality in written])
-            return IntegerSet(dims, symbols, means, written)
-        except ZeroDivisionError as error:
-            s.fail(str(error), place)
-
-    def _heading(self) -> tuple[int, int, Atoms]:
-        s = self.scanner
-        dims = self.listed(s.word)
-        symbols = self.listed(s.word, "[", "]") if s.token == "[" else ()
-        names = {name: f"d{n}" for n, name in enumerate(dims)} | {name: f"s{n}" for n, name in enumerate(symbols)}
-        if len(names) != len(dims) + len(symbols):
-            twice = next(n for n in names if (*dims, *symbols).count(n) > 1)
-            s.fail(f"{twice} stands twice in the list of dimensions and symbols")
-
-        def atom() -> Tree:
-            if s.token not in names:
-                s.fail(f"'{s.token}' is neither a dimension nor a symbol here")
-            return names[s.advance()]
-
-        return len(dims), len(symbols), atom
-
-    def _constraint(self, atom: Atoms) -> tuple[Tree, bool]:
-        s = self.scanner
-        left = self.expression(atom)
-        if s.token not in ("==", ">=", "<="):
-            s.fail(f"expected '==', '>=' or '<='{f', not {s.token}' if s.token else ''}")
-        relation = s.advance()
-        right = self.expression(atom)
-        if relation == "<=":
-            left, right = right, left
-        return add(left, mul(right, -1)), relation == "=="
-
-    def expression(self, atom: Atoms) -> Tree:
-        """An affine expression; `atom` reads its names."""
-        return Expression(self.scanner, self.nested, atom).read()
-
 
 _TYPE_WORDS = {"index", "memref", "vector", "tensor", "complex", "tuple", "none"}
 
@@ -540,9 +365,3 @@ def _is_foreign(type: OpaqueType) -> bool:
 
 def _is_identity(map: AffineMap) -> bool:
     return map.written == tuple(f"d{n}" for n in range(map.dims))
-
-
-def _alias_places(tokens: list[str]) -> dict[str, int]:
-    """Where the text of each alias begins: `#name = ...` and `!name = ...`."""
-    signs = [place for place, token in enumerate(tokens) if token == "=" and place]
-    return {tokens[sign - 1]: sign + 1 for sign in signs if tokens[sign - 1][0] in "#!"}

@@ -93,7 +93,7 @@ def reported(
     return Report(
         name=kernel.name,
         signature=repr(kernel).strip("<>").removeprefix("affdsl kernel "),
-        lead=_lead(of, found, said),
+        lead=_lead(found, said),
         facts=tuple(_facts(of)),
         advice=helpful[0] if helpful else None,
         loops_note=_loops_note(of, found),
@@ -116,7 +116,7 @@ def reported(
     )
 
 
-def _lead(of: Subject, found: Times, said: Sequence[Verdict]) -> str:
+def _lead(found: Times, said: Sequence[Verdict]) -> str:
     """The kernel in one sentence: how long a call takes, and where most of that goes."""
     how = "takes" if found.is_measured else "is expected to take"
     text = f"A call {how} {seconds_text(found.whole)}" if found.whole else "How long a call takes is not known"

@@ -14,7 +14,7 @@ from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import VectorType
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.vectorize import vectorize
-from affdsl.schedule.loops import LoopRow, tree_of
+from affdsl.schedule.loops import tree_of
 from affdsl.schedule.words import called
 
 LANES = 4
@@ -28,14 +28,12 @@ def vectors(function: Func, names: Mapping[Value, str], module: Module) -> Itera
     loops = {op.iv: op for op in holders(function) if isinstance(op, affine.For)}
     for row in tree_of(function, names):
         if (loop := loops.get(row.iv)) is not None:
-            first, *rest = _of_loop(function, loop, row, names, module)
+            first, *rest = _of_loop(function, loop, names, module)
             yield f"{', '.join(row.names)}: {first}"
             yield from (f"    {line}" for line in rest)
 
 
-def _of_loop(
-    function: Func, loop: affine.For, row: LoopRow, names: Mapping[Value, str], module: Module
-) -> Iterator[str]:
+def _of_loop(function: Func, loop: affine.For, names: Mapping[Value, str], module: Module) -> Iterator[str]:
     lanes = max((_lanes(op) for op in loop.body), default=0)
     inside = [op for op in holders(loop) if isinstance(op, affine.For) and op is not loop and any(map(_lanes, op.body))]
     inner = [names.get(op.iv, "") for op in inside]

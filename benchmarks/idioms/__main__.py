@@ -70,9 +70,10 @@ def race(idioms: Sequence[Idiom], line: argparse.Namespace) -> None:
 def _line(result: Result) -> str:
     others = ", ".join(f"{name} {time:.0f}" for name, time in result.times.items() if name not in ("ours", result.best))
     wrong = f"; wrong: {', '.join(result.wrong)}" if result.wrong else ""
+    refused = f"; refused: {', '.join(result.refused)}" if result.refused else ""
     mark = "-" if result.ratio < BEHIND else " "
     times = f"{result.times['ours']:10.1f}{result.times[result.best]:10.1f}{result.ratio:8.2f}{mark}"
-    return f"{result.idiom.name:40}{result.row:8}{times} {result.best} ({others}{wrong})"
+    return f"{result.idiom.name:40}{result.row:8}{times} {result.best} ({others}{wrong}{refused})"
 
 
 def _total(row: str, found: Sequence[Result]) -> str:

@@ -35,6 +35,7 @@ class Idiom:
     ----------
     reference
         The same by NumPy, into the same arguments: what is right, and a peer. The kernel itself, where there is none.
+        Where a function of NumPy stores, that is its last argument, since numba takes no `out=` there.
     sizes
         Those of a usual day, by the names of the kernel's symbols.
     given

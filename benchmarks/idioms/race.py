@@ -32,12 +32,16 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True)
 class Result:
-    """How an idiom did: microseconds of all who are right, the best peer, and how many times longer that takes."""
+    """How an idiom did: microseconds of all who are right, the best peer, and how many times longer that takes.
+
+    Those who are wrong are named, and those who refused to compile it, with the kind of error.
+    """
 
     idiom: Idiom
     row: str
     times: dict[str, float]
     wrong: tuple[str, ...]
+    refused: tuple[str, ...]
     best: str
     ratio: float
     kernel: af.Kernel
@@ -50,13 +54,16 @@ def measured(idiom: Idiom, row: str, seconds: float = SECONDS) -> Result:
     idiom.reference(*wanted)
     idiom.kernel(*written)
     made = idiom.kernel.optimize(threads=1, **OPTIONS[row])
+    wrong, refused = [], []
     with tempfile.TemporaryDirectory() as folder:
         calls: dict[str, Call] = {"ours": partial(made, *arguments)}
         calls |= dict(compiled(idiom, arguments, PEERS[row], Path(folder)))
         if idiom.reference is not idiom.kernel:
             calls["numpy"] = partial(idiom.reference, *arguments)
-            calls |= dict(jitted(idiom.reference, given, arguments, fast=row == "fast"))
-        wrong = []
+            try:
+                calls |= dict(jitted(idiom.reference, arguments, fast=row == "fast"))
+            except RefusedError as error:
+                refused.append(f"numba, {error}")
         for name, call in calls.items():
             refill(arguments, given)
             call()
@@ -69,7 +76,7 @@ def measured(idiom: Idiom, row: str, seconds: float = SECONDS) -> Result:
     times = {name: 1e6 * median(each) for name, each in taken.items()}
     best = min((name for name in times if name != "ours"), key=lambda name: times[name])
     ratio = median(theirs / ours for theirs, ours in zip(taken[best], taken["ours"], strict=True))
-    return Result(idiom, row, times, tuple(wrong), best, ratio, made)
+    return Result(idiom, row, times, tuple(wrong), tuple(refused), best, ratio, made)
 
 
 def in_turns(
@@ -130,20 +137,21 @@ def passed_to(library: Path, arguments: Sequence[object], idiom: Idiom) -> Call:
     return partial(ctypes.CDLL(str(library)).peer, *passed)
 
 
-def jitted(
-    reference: Callable[..., object], given: Sequence[object], arguments: Sequence[object], *, fast: bool
-) -> Iterator[tuple[str, Call]]:
-    """What numba makes of the expression of NumPy, where it is there and can."""
+class RefusedError(Exception):
+    """A peer cannot compile an idiom: with the kind of its own error."""
+
+
+def jitted(reference: Callable[..., object], arguments: Sequence[object], *, fast: bool) -> Iterator[tuple[str, Call]]:
+    """What numba makes of the expression of NumPy, where it is there. Raises RefusedError where it cannot."""
     if importlib.util.find_spec("numba") is None:
         return
     numba = importlib.import_module("numba")
     function = numba.njit(fastmath=fast)(reference)
     try:
         function(*arguments)
-    except (numba.core.errors.NumbaError, NotImplementedError, ValueError):
-        return  # it cannot, or its integers are wider than NumPy's, and a view of them has another shape
-    finally:
-        refill(arguments, given)
+    except (numba.core.errors.NumbaError, NotImplementedError, ValueError) as error:
+        # It cannot, or its integers are wider than NumPy's, and a view of them has another shape.
+        raise RefusedError(type(error).__name__) from error
     yield "numba", partial(function, *arguments)
 
 

@@ -15,7 +15,6 @@ from affdsl.codegen.c.expressions import Code
 from affdsl.codegen.c.lines import Lines
 from affdsl.codegen.c.liveness import liveness
 from affdsl.codegen.c.masks import mask_widths
-from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.plan import Plan, contract
 from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.products import fusible
@@ -87,10 +86,7 @@ _LOOPS = (affine.For, affine.Parallel, scf.For, scf.While, scf.Parallel)
 class Context:
     """Writes one function: `write`, then `lines.finish` for its lines."""
 
-    def __init__(
-        self, plans: Mapping[str, Plan], symbol: str, made: Prototype, unit: Unit, rows: Rows,
-        comments: Mapping[Op, str],
-    ) -> None:  # fmt: skip
+    def __init__(self, plans: Mapping[str, Plan], symbol: str, made: Prototype, unit: Unit, rows: Rows) -> None:
         self.plan = plan = plans[symbol]
         self.plans, self.unit = plans, unit
         self.failure, self.outputs, self.threads = made.failure, made.outputs, made.threads
@@ -126,7 +122,7 @@ class Context:
         """How many stores go past the caches, of those that are written."""
         self.band: Band | None = None
         """The parallel loops that are open and shared."""
-        self._rows, self._comments, self._labels = rows, comments, 0
+        self._rows, self._labels = rows, 0
         self._bind_scalars(made.parameters)
 
     @property
@@ -201,8 +197,6 @@ class Context:
         with self.heap.block():
             for op in block:
                 if op not in self.live.dead:
-                    if op in self._comments:
-                        self.lines.add(f"/* {comment(self._comments[op])} */")
                     self._operation(op)
             if not (block and isinstance(block[-1], func.Return)):
                 self.heap.free()

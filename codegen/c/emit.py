@@ -27,7 +27,6 @@ from affdsl.codegen.c.threads import NAMES as OF_THREADS
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.dialects.vector import MOST_LANES
@@ -86,7 +85,6 @@ def emit(
     *,
     name: str | None = None,
     sizes: int = 0,
-    comments: Mapping[Op, str] | None = None,
     checked: bool = False,
     rows: Rows = STRICT_C,
     vector_types: bool = True,
@@ -97,18 +95,17 @@ def emit(
     declared, to be linked.
 
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
-    those that are a dimension of an array. `comments` are written above the statements of operations.
-    If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
-    `rows` is what writes each operation, see affdsl.codegen.c.operations. Without `vector_types` vectors are arrays
-    and loops over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more
-    than `register_bits` are several; compilers make several registers of one, too, but hold those in memory. `results`
-    are the names of the results, where somebody gave them some.
+    those that are a dimension of an array. If `checked`, each access is checked before it is made: the header says how
+    the function tells of one that fails. `rows` is what writes each operation, see affdsl.codegen.c.operations. Without
+    `vector_types` vectors are arrays and loops over their lanes, as C11 has them, and not values of the vector types of
+    gcc and clang. Vectors of more than `register_bits` are several; compilers make several registers of one, too, but
+    hold those in memory. `results` are the names of the results, where somebody gave them some.
     """
     module = in_registers(module, register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked, results=results, external=True)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
-    bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows, reserved=macros_of(file))
+    bodies, prototypes = functions_of(found, unit, {entry}, rows, reserved=macros_of(file))
     includes = f'#include "{file}.h"\n\n'
     source = includes + listed_checks(unit.sites) + unit.file("\n".join(bodies))
     about = documentation(found[entry], prototypes[entry], unit.sites)
@@ -151,7 +148,7 @@ def emit_jit(
         instruments.define(unit)
         rows = instruments.rows(STRICT_C)
     bodies, prototypes = functions_of(
-        found, unit, set(), {}, rows, reserved=INSTRUMENTS if instruments is not None else (), entry=entry
+        found, unit, set(), rows, reserved=INSTRUMENTS if instruments is not None else (), entry=entry
     )
     is_timed = instruments is not None
     last = entry_points(
@@ -173,7 +170,6 @@ def functions_of(
     found: Mapping[str, Plan],
     unit: Unit,
     public: set[str],
-    comments: Mapping[Op, str],
     rows: Rows,
     names: Scope | None = None,
     *,
@@ -208,10 +204,10 @@ def functions_of(
         for version in versions(plan, of_all=not public):
             other = replace(version.plan, name=names.reserve(version.plan.name))
             faster = prototype(other, Scope(names))
-            writer = Context({**found, symbol: other}, symbol, faster, unit, rows, comments)
+            writer = Context({**found, symbol: other}, symbol, faster, unit, rows)
             bodies.append((_ALONE if not public else "") + _function(other, faster, writer, static=True))
             before += choice(plan, made, faster, version)
-        writer = Context(found, symbol, made, unit, rows, comments)
+        writer = Context(found, symbol, made, unit, rows)
         alone = _ALONE_BY_CLANG if symbol == entry and is_written("inlined_entry") else ""
         if not public and is_written("many_rows") and _has_many_rows(plan.func):
             alone = _ALONE

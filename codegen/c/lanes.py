@@ -9,35 +9,21 @@ from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import PRIMARY, Code, code, infix, number, plus, times
 from affdsl.codegen.c.types import scalar, value_type
-from affdsl.codegen.c.vector_types import is_native, is_native_mask, lane_in, type_name, whole
-from affdsl.errors import UnsupportedError
+from affdsl.codegen.c.vector_types import is_native, is_native_mask, lane_in, lanes_of, type_name, vector_of, whole
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
-from affdsl.ir.types import ScalarType, VectorType
+from affdsl.ir.types import ScalarType, element_of
 
 MOST_LISTED = 16
 """So many lanes are computed in a list, and not in a loop."""
-MOST_LANES = 1 << 13
-"""So many lanes a vector may have that lies on the stack."""
 
 Place = Sequence[Code]
 """A lane: its number along each dimension."""
 
 
-def vector_type(value: Value) -> VectorType:
-    """The type of a vector that C output can have."""
-    type = value.type
-    assert isinstance(type, VectorType)
-    if any(type.scalable):
-        raise UnsupportedError(f"C output has no scalable vectors, such as {value.hint or 'one'!r} of type {type}")
-    if prod(type.shape) > MOST_LANES:
-        raise UnsupportedError(f"C output keeps vectors on the stack; {type} has more than {MOST_LANES} lanes")
-    return type
-
-
 def lane_of(c: Context, value: Value, place: Place) -> Code:
     """One lane of a vector as an expression."""
-    return flat_lane(c, value, flat(vector_type(value).shape, place))
+    return flat_lane(c, value, flat(vector_of(value).shape, place))
 
 
 def flat_lane(c: Context, value: Value, place: Code) -> Code:
@@ -53,13 +39,13 @@ def flat_lane(c: Context, value: Value, place: Code) -> Code:
 
 def splat(c: Context, value: Value, shown: Code) -> None:
     """All lanes of value are shown, which may be written again and again."""
-    vector_type(value)
+    vector_of(value)
     c.values.splats[value] = shown
 
 
 def new_vector(c: Context, value: Value, hint: str = "", start: Value | None = None) -> str:
     """Declare the variable of a vector, which may start as another one."""
-    type = vector_type(value)
+    type = vector_of(value)
     name = c.lines.scope.declare(value.hint or hint, c.values.temporary)
     if is_native(c, type):
         if start is not None and start in c.masks:
@@ -76,13 +62,14 @@ def new_vector(c: Context, value: Value, hint: str = "", start: Value | None = N
 
 def keep_vector(c: Context, value: Value, shown: Code) -> None:
     """Declare a native vector with a value."""
-    name = c.lines.declare(value.hint, c.values.temporary, type_name(c, value), shown)
+    name = c.lines.scope.declare(value.hint, c.values.temporary)
+    c.lines.declare_vector(name, f"{type_name(c, value)} {name}", shown.text, shown)
     c.values.codes[value] = Code(name)
 
 
 def fill(c: Context, value: Value, make: Callable[[Place], Code]) -> str:
     """Declare a vector, and give each lane what make says of its place."""
-    type = vector_type(value)
+    type = vector_of(value)
     if type.rank == 1 and is_native(c, type) and type.shape[0] <= MOST_LISTED:
         return fill_listed(c, value, [make([number(k)]) for k in range(type.shape[0])])
     name, shape = new_vector(c, value), type.shape
@@ -94,11 +81,11 @@ def fill(c: Context, value: Value, make: Callable[[Place], Code]) -> str:
 
 def fill_flat(c: Context, value: Value, make: Callable[[Code], Code]) -> str:
     """Declare a vector, and give each lane what make says of its number."""
-    type = vector_type(value)
+    type = vector_of(value)
     if is_native(c, type) and prod(type.shape) <= MOST_LISTED:
         return fill_listed(c, value, [make(number(k)) for k in range(prod(type.shape))])
     name = new_vector(c, value)
-    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    (lane,) = open_lanes(c, (lanes_of(value),))
     c.lines.add(f"{name}[{lane}] = {lane_in(c, value, make(lane))};")
     close_lanes(c, (lane,))
     return name
@@ -106,23 +93,23 @@ def fill_flat(c: Context, value: Value, make: Callable[[Code], Code]) -> str:
 
 def fill_listed(c: Context, value: Value, items: Sequence[Code]) -> str:
     """Declare a vector whose lanes are listed."""
-    type = vector_type(value)
+    type = vector_of(value)
     name = c.lines.scope.declare(value.hint, c.values.temporary)
-    text = ", ".join(lane_in(c, value, item).text for item in items)
+    lanes = [lane_in(c, value, item) for item in items]
     declared = (
         f"{type_name(c, value)} {name}" if is_native(c, type) else f"{value_type(type.element)} {name}[{len(items)}]"
     )
-    c.lines.declaration(name, f"const {declared} = {{{text}}};")
+    c.lines.declare_vector(name, declared, f"{{{', '.join(lane.text for lane in lanes)}}}", *lanes)
     c.values.codes[value] = Code(name)
     return name
 
 
 def assign_lanes(c: Context, name: str, value: Value) -> None:
     """Copy a vector into a variable."""
-    if is_native(c, vector_type(value)):
+    if is_native(c, vector_of(value)):
         c.lines.add(f"{name} = {whole(c, value)};")
         return
-    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    (lane,) = open_lanes(c, (lanes_of(value),))
     c.lines.add(f"{name}[{lane}] = {flat_lane(c, value, lane)};")
     close_lanes(c, (lane,))
 
@@ -145,7 +132,7 @@ def close_lanes(c: Context, loops: Sequence[object]) -> None:
 
 def lane_type(value: Value) -> ScalarType:
     """The type of a scalar, or of the lanes of a vector."""
-    return scalar(value.type.element if isinstance(value.type, VectorType) else value.type)
+    return scalar(element_of(value.type))
 
 
 def flat(shape: Sequence[int], place: Place) -> Code:

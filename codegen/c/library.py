@@ -96,7 +96,7 @@ class LibraryFile:
                 for name, plan in found.items():
                     found[name] = replace(plan, takes_threads=plan.has_parallel or name == symbol)
             unit.sites = sites if found[symbol].notes else None
-            texts, prototypes = functions_of(found, unit, {symbol}, {}, STRICT_C, self._names)
+            texts, prototypes = functions_of(found, unit, {symbol}, STRICT_C, self._names)
             bodies += texts
             written.append(Written(found[symbol], prototypes[symbol]))
         return unit.file("\n".join(bodies)), written

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 from affdsl.codegen.c.expressions import Code
@@ -31,6 +32,7 @@ class Lines:
         self._indent = 1
         self._marks: list[int] = []  # what was known before each open block
         self._declared: dict[int, str] = {}  # the line of each declaration, and its name
+        self._idle_if_unread: dict[int, tuple[Scope, tuple[Code, ...]]] = {}
         self._reads: Counter[int | str] = Counter()
         self._stored: set[str] = set()
 
@@ -94,6 +96,11 @@ class Lines:
         self.declaration(name, f"{'const ' if const else ''}{type} {name} = {value};")
         return name
 
+    def declare_vector(self, name: str, declared: str, value: str, *parts: Code) -> None:
+        """Declare a vector that is left out if nobody reads it; `parts` are what its value reads."""
+        self._idle_if_unread[len(self._lines)] = self.scope, parts
+        self.declaration(name, f"const {declared} = {value};")
+
     def keep(self, hint: str, otherwise: str, type: str, value: Code, *, const: bool = True) -> Code:
         """Declare a variable with a value that is read; gives the variable."""
         return Code(self.read(self.declare(hint, otherwise, type, value, const=const)))
@@ -139,7 +146,10 @@ class Lines:
     def finish(self) -> list[str]:
         """The lines, with what nobody reads marked as such: some operations do not read all of their operands."""
         lines: list[str] = []
+        idle = self._idle()
         for at, line in enumerate(self._lines):
+            if at in idle:
+                continue
             shown = wrapped(line)
             lines += shown if self._origins is None else self._origins.marked(shown, self._written_for.get(at, ()))
             if at in self._declared and self._reads[at] <= 0:
@@ -152,3 +162,24 @@ class Lines:
         self._indent += 1
         self.scope = Scope(self.scope)
         self._marks.append(self._ranges.mark())
+
+    def _idle(self) -> set[int]:
+        """The lines that declare vectors which nobody reads, but for others that are left out."""
+        idle: set[int] = set()
+        for at, (scope, parts) in reversed(self._idle_if_unread.items()):
+            if self._reads[at] <= 0 and not self._is_named_behind(at, idle):
+                self.scope = scope
+                self.drop(*parts)
+                idle.add(at)
+        return idle
+
+    def _is_named_behind(self, at: int, idle: Collection[int]) -> bool:
+        """Whether the block of a declaration names it once more: what was not noted as read is there all the same."""
+        indent, name = indent_of(self._lines[at]), re.compile(rf"\b{self._declared[at]}\b")
+        for other in range(at + 1, len(self._lines)):
+            line = self._lines[other]
+            if line and not line.startswith("#") and indent_of(line) < indent:
+                return False  # the block ends
+            if other not in idle and name.search(line):
+                return True
+        return False

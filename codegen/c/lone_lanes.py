@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from affdsl.ir.attributes import UnitAttr
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op, Pure
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func
@@ -129,11 +130,13 @@ class _Recurrence:
         }
         while True:
             chosen = self._follow(late)
-            waiting = {c for v, c in zip(self._yielded(), loop.carried, strict=True) if c in late and v in self.depth}
+            waiting = {
+                c for v, c in zip(yielded(loop.body), loop.carried, strict=True) if c in late and v in self.depth
+            }
             if waiting == late:
                 break
             late = waiting  # what is only kept for the next iteration waits for nothing
-        handed_on = {v for v, c in zip(self._yielded(), loop.carried, strict=True) if c in late}
+        handed_on = {v for v, c in zip(yielded(loop.body), loop.carried, strict=True) if c in late}
         return not chosen.isdisjoint(handed_on) and all(map(self._stays, self.taken))
 
     def _follow(self, late: set[Value]) -> set[Value]:
@@ -174,11 +177,6 @@ class _Recurrence:
     def _becomes(self, end: Op, value: Value) -> Iterator[Value]:
         """The results of a condition that are a number where a branch ends."""
         return (result for result, v in zip(self.results[end], end.reads(), strict=True) if v is value)
-
-    def _yielded(self) -> tuple[Value, ...]:
-        """What the next iteration gets."""
-        last = self.loop.body[-1]
-        return last.values if isinstance(last, affine.Yield) else ()
 
     def _is_chosen(self, value: Value) -> bool:
         """Whether a carried number is only one of many that a loop chooses, which compilers do in lanes."""
@@ -233,8 +231,8 @@ class _Recurrence:
                 self.lanes |= {v: Value(LANE, v.hint) for v in op.results if v in self.taken}
                 found.append(with_fields(inside, results=tuple(self.lanes.get(v, v) for v in op.results)))
             elif op is self.loop.body[-1] and self.carried:
-                yielded = zip(self._yielded(), self.carried, strict=True)
-                values = tuple(self._lane(v, found) if is_taken else self._known(v, found) for v, is_taken in yielded)
+                becomes = zip(yielded(self.loop.body), self.carried, strict=True)
+                values = tuple(self._lane(v, found) if is_taken else self._known(v, found) for v, is_taken in becomes)
                 found.append(with_fields(op, values=values))
             else:
                 found.append(map_blocks(op, self._block))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from affdsl.codegen.c.types import container, scalar, width
+from affdsl.codegen.c.types import container, scalar
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, math, vector
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import I1, FloatType, ScalarType, Type, VectorType
+from affdsl.ir.types import I1, FloatType, ScalarType, Type, VectorType, element_of
 
 NARROWEST = 8
 
@@ -75,7 +76,7 @@ def _chosen(op: Op) -> Iterator[tuple[Value, int]]:
 
 def lane_width(type: Type) -> int:
     """The bits of a lane in C."""
-    kind: ScalarType = scalar(type.element if isinstance(type, VectorType) else type)
+    kind: ScalarType = scalar(element_of(type))
     if isinstance(kind, FloatType):
         return 64 if kind.name == "f64" else 32  # narrow floats are computed with as floats
     return container(width(kind))

@@ -10,11 +10,12 @@ from affdsl.codegen.c.buffers import Buffer
 from affdsl.codegen.c.checks import index_of
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, number, plus, times
-from affdsl.codegen.c.types import element, width
+from affdsl.codegen.c.types import element
 from affdsl.codegen.c.unit import Unit
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.integers import width
 from affdsl.ir.traverse import subscripts
 from affdsl.ir.types import ComplexType, FloatType, NumberType
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code
 from affdsl.codegen.c.types import value_type
@@ -13,6 +11,7 @@ from affdsl.codegen.c.vector_types import (
     address_of,
     is_narrow,
     lane_kind,
+    lanes_of,
     on_vectors,
     type_name,
 )
@@ -44,7 +43,7 @@ def computed_lanes(c: Context, op: Op) -> Code | None:
 def rounded(c: Context, result: Value, shown: Code) -> Code:
     """A vector of floats, each rounded to the narrow type of a result."""
     shown = address_of(c, type_name(c, result), shown)
-    return on_vectors(c, f"round_{_name(result)}", lane_kind(c, result), _lanes(result), shown)
+    return on_vectors(c, f"round_{_name(result)}", lane_kind(c, result), lanes_of(result), shown)
 
 
 def _cast(c: Context, op: arith.Cast) -> Code | None:
@@ -60,31 +59,26 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
 
 def loaded(c: Context, result: Value, pointer: Code) -> Code:
     """The narrow floats that begin at an element of an array."""
-    return on_vectors(c, f"of_{_name(result)}", lane_kind(c, result), _lanes(result), pointer)
+    return on_vectors(c, f"of_{_name(result)}", lane_kind(c, result), lanes_of(result), pointer)
 
 
 def masked_load(c: Context, result: Value, pointer: Code, mask: Value, otherwise: Value) -> Code:
     """The same where a mask is set; the others are not read."""
     stem = f"masked_of_{_name(result)}"
-    return on_vectors(c, stem, lane_kind(c, result), _lanes(result), pointer, Mask(mask), otherwise)
+    return on_vectors(c, stem, lane_kind(c, result), lanes_of(result), pointer, Mask(mask), otherwise)
 
 
 def stored(c: Context, value: Value, pointer: Code) -> Code:
     """The call that stores narrow floats from an element of an array on."""
-    return on_vectors(c, f"to_{_name(value)}", lane_kind(c, value), _lanes(value), pointer, value)
+    return on_vectors(c, f"to_{_name(value)}", lane_kind(c, value), lanes_of(value), pointer, value)
 
 
 def masked_store(c: Context, value: Value, pointer: Code, mask: Value) -> Code:
     """The same where a mask is set; the others are not touched."""
-    return on_vectors(c, f"masked_to_{_name(value)}", lane_kind(c, value), _lanes(value), pointer, Mask(mask), value)
+    return on_vectors(c, f"masked_to_{_name(value)}", lane_kind(c, value), lanes_of(value), pointer, Mask(mask), value)
 
 
 def _name(value: Value) -> str:
     assert isinstance(value.type, VectorType)
     assert isinstance(value.type.element, FloatType)
     return value.type.element.name
-
-
-def _lanes(value: Value) -> int:
-    assert isinstance(value.type, VectorType)
-    return prod(value.type.shape)

@@ -17,7 +17,7 @@ from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import F32, F64, VectorType
+from affdsl.ir.types import F32, F64, element_of
 
 
 @lru_cache(maxsize=4)
@@ -42,5 +42,5 @@ def rounded_apart(operand: Code, unit: Unit) -> Code:
 
 def _is_plain(value: Value) -> bool:
     """Whether C computes a number in its type: narrower floats are rounded by functions."""
-    type = value.type.element if isinstance(value.type, VectorType) else value.type
+    type = element_of(value.type)
     return type in (F32, F64)

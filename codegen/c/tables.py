@@ -16,11 +16,12 @@ from affdsl.codegen.c.expressions import (
     invert,
     negate,
 )
-from affdsl.codegen.c.types import container, float_literal, integer_literal, suffix, value_type, width
+from affdsl.codegen.c.types import container, float_literal, integer_literal, suffix, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.dialects.math import FLOAT_UNARY
+from affdsl.ir.integers import width
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, NumberType, ScalarType
 
 HELPER_OF = {

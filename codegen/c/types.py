@@ -26,11 +26,6 @@ def number_type(type: Type) -> NumberType:
     return type if isinstance(type, ComplexType) else scalar(type)
 
 
-def width(type: ScalarType) -> int:
-    """Bits; an index has 64."""
-    return 64 if isinstance(type, IndexType) else type.width
-
-
 def container(bits: int) -> int:
     """The bits of the C integer that holds an integer of so many bits."""
     return next(size for size in (8, 16, 32, 64) if bits <= size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import copysign, prod
+from math import copysign
 
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import UNARY, Code, cast, code, infix, negate, number
@@ -10,7 +10,7 @@ from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.quotients import is_product, reciprocal_parts
 from affdsl.codegen.c.tables import literal
-from affdsl.codegen.c.types import suffix, width
+from affdsl.codegen.c.types import suffix
 from affdsl.codegen.c.vector_casts import cast_lanes
 from affdsl.codegen.c.vector_comparisons import compared_lanes, selected_lanes, tested_lanes
 from affdsl.codegen.c.vector_helpers import EXTREMES, IN_DOUBLES, NARROW, has_row
@@ -22,15 +22,16 @@ from affdsl.codegen.c.vector_types import (
     is_narrow,
     is_native,
     lane_kind,
+    lanes_of,
     on_vectors,
     type_name,
     vector_of,
     whole,
-    width_of,
 )
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import FloatType, VectorType
 
 OPERATORS = {
@@ -78,10 +79,10 @@ def computed(c: Context, op: Op) -> Code | None:
         case math.Unary(kind="absf" | "roundeven"):
             return helped(c, op.kind, op.result, op.operand)
         case math.Unary(kind="absi"):
-            integers(c, f"u{width(lane_kind(c, op.result))}", prod(vector_of(op.result).shape))
+            integers(c, f"u{width(lane_kind(c, op.result))}", lanes_of(op.result))
             return helped(c, "abs", op.result, op.operand)
         case math.Unary(kind=kind) if kind in IN_DOUBLES:
-            row = kind, suffix(lane_kind(c, op.result)), prod(vector_of(op.result).shape)
+            row = kind, suffix(lane_kind(c, op.result)), lanes_of(op.result)
             return helped(c, kind, op.result, op.operand) if has_row(*row) else None
     return None
 
@@ -95,7 +96,7 @@ def fused(c: Context, op: math.Fma | vector.Fma) -> Code | None:
 
 def _binary(c: Context, op: arith.Binary) -> Code | None:
     kind, element = op.kind, lane_kind(c, op.result)
-    lanes = prod(vector_of(op.result).shape)
+    lanes = lanes_of(op.result)
     if (power := c.powers.get(op)) is not None:
         return _scaled(c, op, power)
     if is_mask(op.result):
@@ -130,7 +131,7 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
 
 def _by_number(c: Context, op: arith.Binary) -> Code | None:
     """A vector divided by a known number of which products give the same; None elsewhere."""
-    kind, lanes, divisor = lane_kind(c, op.result), prod(vector_of(op.result).shape), _known_float(c, op.right)
+    kind, lanes, divisor = lane_kind(c, op.result), lanes_of(op.result), _known_float(c, op.right)
     if divisor is None or not is_product(divisor, kind, lanes):
         return None
     parts = reciprocal_parts(divisor, kind) or ()
@@ -152,7 +153,7 @@ def _beside_number(c: Context, op: arith.Binary) -> Code | None:
         if op.kind == "maximumf":  # 0 > x ? 0 : x is x where that is no number, or -0, which becomes 0 by a sum
             return infix("+", helped(c, stem, op.result, known, x), whole(c, known))
         if nan_wins:  # the zero that wins: x < 0 ? x : 0, and x where it is no number
-            shown, lanes = whole(c, x), prod(vector_of(op.result).shape)
+            shown, lanes = whole(c, x), lanes_of(op.result)
             found = helped(c, stem, op.result, x, known)
             chosen = c.lines.keep("", c.values.temporary, type_name(c, op.result), found)
             none = Mask(infix("!=", shown, shown))
@@ -173,7 +174,7 @@ def _known_float(c: Context, value: Value) -> float | None:
 
 def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:
     """A vector times powers of 2."""
-    lanes, bits = prod(vector_of(op.result).shape), width_of(lane_kind(c, op.result))
+    lanes, bits = lanes_of(op.result), width(lane_kind(c, op.result))
     integers(c, f"u{bits}", lanes)
     return helped(c, "scaled", op.result, power.factor, address(c, f"i{bits}", power.exponent))
 
@@ -192,7 +193,7 @@ def _shifted(c: Context, op: arith.Binary) -> Code | None:
 
     None for narrow lanes, which few machines shift by a number each.
     """
-    amount, element, lanes = c.values.splats.get(op.right), lane_kind(c, op.result), prod(vector_of(op.result).shape)
+    amount, element, lanes = c.values.splats.get(op.right), lane_kind(c, op.result), lanes_of(op.result)
     bits, (sign, stem) = width(element), _SHIFTS[op.kind]
     if amount is None or amount.number is None or not 0 <= amount.number < bits:
         if bits <= NARROW:
@@ -218,7 +219,7 @@ def _divided(c: Context, op: arith.Binary) -> Code | None:
     left, right = whole(c, op.left), whole(c, op.right)
     if op.kind == "divsi":
         return infix("/", left, right)
-    unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(vector_of(op.result).shape))
+    unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes_of(op.result))
     return cast(type_name(c, op.result), infix("/", cast(unsigned, left), cast(unsigned, right)))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import UNARY, Code, call, cast, choose, code, infix
 from affdsl.codegen.c.masks import is_mask
@@ -14,7 +12,7 @@ from affdsl.codegen.c.tables import (
     NEGATED_COMPARISON,
     UNSIGNED_COMPARISON,
 )
-from affdsl.codegen.c.types import suffix, width
+from affdsl.codegen.c.types import suffix
 from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.c.vector_types import (
     Mask,
@@ -23,15 +21,15 @@ from affdsl.codegen.c.vector_types import (
     helped,
     integers,
     lane_kind,
+    lanes_of,
     on_vectors,
     type_name,
-    vector_of,
     whole,
-    width_of,
 )
 from affdsl.codegen.targets.target import SIGNS
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import FloatType, VectorType
 
 _OF_MASKS = {
@@ -62,16 +60,16 @@ def compared_lanes(c: Context, op: arith.Compare) -> Code | None:
 
 def _as_mask(c: Context, shown: Code, of: Value, result: Value) -> Code:
     """What is found of some lanes as a mask, whose lanes may have another width."""
-    if (bits := width_of(lane_kind(c, of))) == c.masks[result]:
+    if (bits := width(lane_kind(c, of))) == c.masks[result]:
         return shown
     if bits == 8 and is_written("lanes_compared"):
-        shown = cast(integers(c, "i8", prod(vector_of(of).shape)), shown)
+        shown = cast(integers(c, "i8", lanes_of(of)), shown)
     return converted(type_name(c, result), shown)
 
 
 def tested_lanes(c: Context, op: math.Unary) -> Code:
     """Which lanes are no numbers, or infinite, or neither."""
-    kind, lanes = lane_kind(c, op.operand), prod(vector_of(op.operand).shape)
+    kind, lanes = lane_kind(c, op.operand), lanes_of(op.operand)
     shown = whole(c, op.operand)
     if op.kind == "isnan":
         return _as_mask(c, infix("!=", shown, shown), op.operand, op.result)
@@ -105,7 +103,7 @@ def counted(c: Context, mask: Value) -> Code | None:
     if (found := _comparison(c, mask)) is None:
         return None
     compare, sign = found
-    kind, lanes = lane_kind(c, compare.left), prod(vector_of(compare.left).shape)
+    kind, lanes = lane_kind(c, compare.left), lanes_of(compare.left)
     stem = f"count_{sign}"
     return on_vectors(c, stem, kind, lanes, compare.left, compare.right) if has_row(stem, suffix(kind), lanes) else None
 
@@ -115,11 +113,11 @@ def _chosen_by_others(c: Context, op: arith.Select) -> Code | None:
     if (found := _comparison(c, op.condition)) is None:
         return None
     compare, sign = found
-    of, kind, lanes = lane_kind(c, compare.left), lane_kind(c, op.result), prod(vector_of(op.result).shape)
+    of, kind, lanes = lane_kind(c, compare.left), lane_kind(c, op.result), lanes_of(op.result)
     stem = f"{sign}_{suffix(of)}"
     if not has_row(stem, suffix(kind), lanes):
         return None
-    integers(c, f"i{width_of(kind)}", lanes)
+    integers(c, f"i{width(kind)}", lanes)
     x, y = (address_of(c, type_name(c, v), whole(c, v)) for v in (compare.left, compare.right))
     return helped(c, stem, op.result, x, y, op.if_true, op.if_false)
 
@@ -145,7 +143,7 @@ def _ordered(c: Context, predicate: str, of: Value, left: Code, right: Code) -> 
     if predicate not in UNSIGNED_COMPARISON:
         return infix(INTEGER_COMPARISON[predicate], left, right)
     bits = width(lane_kind(c, of))
-    unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(vector_of(of).shape))
+    unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes_of(of))
     return infix(UNSIGNED_COMPARISON[predicate], cast(unsigned, left), cast(unsigned, right))
 
 

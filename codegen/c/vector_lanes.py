@@ -23,16 +23,26 @@ from affdsl.codegen.c.lanes import (
     new_vector,
     open_lanes,
     splat,
-    vector_type,
 )
 from affdsl.codegen.c.look_ups import looked_up
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import assign
-from affdsl.codegen.c.types import value_type, width
-from affdsl.codegen.c.vector_types import address_of, is_native, lane_in, lane_kind, on_vectors, type_name, whole
+from affdsl.codegen.c.types import value_type
+from affdsl.codegen.c.vector_types import (
+    address_of,
+    is_native,
+    lane_in,
+    lane_kind,
+    lanes_of,
+    on_vectors,
+    type_name,
+    vector_of,
+    whole,
+)
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import FloatType, IntegerType, ScalarType, VectorType
 
 I64 = IntegerType(64)
@@ -45,13 +55,13 @@ def extract_slice(c: Context, op: vector.ExtractStridedSlice) -> None:
         given = address_of(c, type_name(c, op.source), whole(c, op.source))
         keep_vector(c, op.result, on_vectors(c, half, kind, op.sizes[0], given))
         return
-    offsets = (*op.offsets, *(0 for _ in vector_type(op.source).shape[len(op.offsets) :]))
+    offsets = (*op.offsets, *(0 for _ in vector_of(op.source).shape[len(op.offsets) :]))
     fill(c, op.result, lambda place: lane_of(c, op.source, _offset(place, offsets)))
 
 
 def _is_half(c: Context, op: vector.ExtractStridedSlice) -> bool:
     """Whether it is the first or the last lanes of a vector of twice as many, both in a register."""
-    source, result = vector_type(op.source), vector_type(op.result)
+    source, result = vector_of(op.source), vector_of(op.result)
     if source.rank != 1 or op.strides != (1,) or op.offsets[0] not in (0, result.shape[0]):
         return False
     is_twice = source.shape[0] == 2 * result.shape[0] and is_native(c, source) and is_native(c, result)
@@ -98,7 +108,7 @@ def broadcast(c: Context, op: vector.Broadcast) -> None:
     if op.source in c.values.splats:
         splat(c, op.result, c.values.splats[op.source])
         return
-    shape = vector_type(op.source).shape
+    shape = vector_of(op.source).shape
 
     def lane(place: Place) -> Code:
         last = place[len(place) - len(shape) :]
@@ -114,14 +124,14 @@ def _positions_of(c: Context, op: vector.Extract | vector.Insert) -> list[Code]:
 
 def extract(c: Context, op: vector.Extract) -> None:
     """One lane, or the lanes at some positions along the first dimensions."""
-    rank = vector_type(op.source).rank
+    rank = vector_of(op.source).rank
     if vector.POISON in op.static_position:
         _poisoned(c, op.result)
         return
     positions = _positions_of(c, op)
     if isinstance(op.result.type, VectorType):
         fill(c, op.result, lambda place: lane_of(c, op.source, [*positions, *place][:rank]))
-    elif op.source in c.scattered and is_native(c, vector_type(op.source)) and op.source not in c.values.splats:
+    elif op.source in c.scattered and is_native(c, vector_of(op.source)) and op.source not in c.values.splats:
         c.values.define(op.result, _from_memory(c, op.source, positions[0]))
     else:
         c.values.define(op.result, lane_of(c, op.source, positions))
@@ -130,7 +140,7 @@ def extract(c: Context, op: vector.Extract) -> None:
 def _from_memory(c: Context, source: Value, lane: Code) -> Code:
     """A lane of a vector that was stored into an array."""
     if source not in c.spilled:
-        kind, lanes = lane_kind(c, source), prod(vector_type(source).shape)
+        kind, lanes = lane_kind(c, source), lanes_of(source)
         name = c.lines.scope.declare(source.hint, c.values.temporary)
         c.lines.declaration(name, f"{value_type(kind)} {name}[{lanes}];")
         c.lines.add(f"{on_vectors(c, 'spilled', kind, lanes, Code(name), source)};")
@@ -153,7 +163,7 @@ def insert(c: Context, op: vector.Insert) -> None:
     if vector.POISON in op.static_position:
         _poisoned(c, op.result)
         return
-    positions, shape = _positions_of(c, op), vector_type(op.target).shape
+    positions, shape = _positions_of(c, op), vector_of(op.target).shape
     single = None if isinstance(op.value.type, VectorType) else c.values.again(op.value)
     name = new_vector(c, op.result)
     assign_lanes(c, name, op.target)
@@ -165,7 +175,7 @@ def insert(c: Context, op: vector.Insert) -> None:
 
 def insert_slice(c: Context, op: vector.InsertStridedSlice) -> None:
     """A vector with a part of it from another one."""
-    shape, inner = vector_type(op.target).shape, vector_type(op.value).shape
+    shape, inner = vector_of(op.target).shape, vector_of(op.value).shape
     name = new_vector(c, op.result)
     assign_lanes(c, name, op.target)
     place = open_lanes(c, inner)
@@ -176,12 +186,8 @@ def insert_slice(c: Context, op: vector.InsertStridedSlice) -> None:
 
 def shuffle(c: Context, op: vector.Shuffle) -> None:
     """Lanes of two vectors by number."""
-    shape = vector_type(op.result).shape
-    if (
-        is_native(c, vector_type(op.result))
-        and op.left.type == op.right.type == op.result.type
-        and not is_mask(op.left)
-    ):
+    shape = vector_of(op.result).shape
+    if is_native(c, vector_of(op.result)) and op.left.type == op.right.type == op.result.type and not is_mask(op.left):
         left, right = (whole(c, v) for v in (op.left, op.right))
         order = [number(max(row, 0)) for row in op.mask]
         first, lanes = op.mask[0], shape[0]
@@ -196,7 +202,7 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
         halves = [address_of(c, type_name(c, v), whole(c, v)) for v in of]
         keep_vector(c, op.result, on_vectors(c, stem, lane_kind(c, op.result), shape[0], *halves))
         return
-    rows = (vector_type(op.left).shape or (1,))[0]
+    rows = (vector_of(op.left).shape or (1,))[0]
     nothing = tables.headers_of(tables.literal(0, lane_type(op.result)), c.unit)
     inner = prod(shape[1:])
 
@@ -218,7 +224,7 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
 
 def _is_joined(c: Context, op: vector.Shuffle) -> bool:
     """Whether it is one vector behind another one, all of them in registers."""
-    of = [vector_type(v) for v in (op.left, op.right, op.result)]
+    of = [vector_of(v) for v in (op.left, op.right, op.result)]
     is_whole = of[0] == of[1] and of[0].rank == 1 and op.mask == tuple(range(2 * of[0].shape[0]))
     return is_whole and all(is_native(c, each) for each in of) and not is_mask(op.left)
 
@@ -230,13 +236,13 @@ def _offset(place: Place, offsets: Sequence[int]) -> list[Code]:
 def bit_cast(c: Context, op: vector.BitCast) -> None:
     """The same bits as lanes of another type."""
     old, new = lane_type(op.source), lane_type(op.result)
-    before, after = _bits(old), _bits(new)
+    before, after = width(old), width(new)
     if before == after:
         fill_flat(c, op.result, lambda k: tables.convert("bitcast", old, new, flat_lane(c, op.source, k), c.unit))
         return
     if before % after and after % before:
         raise UnsupportedError(f"C output has no bitcast from {op.source.type} to {op.result.type}")
-    lanes = prod(vector_type(op.result).shape)
+    lanes = lanes_of(op.result)
     name = new_vector(c, op.result)
     (lane,) = open_lanes(c, (lanes,))
     if before < after:
@@ -259,7 +265,7 @@ def bit_cast(c: Context, op: vector.BitCast) -> None:
 
 def _bits_of(c: Context, kind: ScalarType, shown: Code) -> Code:
     """The bits of a number in an int64_t."""
-    integer = IntegerType(_bits(kind))
+    integer = IntegerType(width(kind))
     if isinstance(kind, FloatType):
         shown = tables.convert("bitcast", kind, integer, shown, c.unit)
     return shown if integer == I64 else tables.convert("extui", integer, I64, shown, c.unit)
@@ -267,11 +273,7 @@ def _bits_of(c: Context, kind: ScalarType, shown: Code) -> Code:
 
 def _of_bits(c: Context, kind: ScalarType, shown: Code) -> Code:
     """The number with the lowest bits of an int64_t."""
-    integer = IntegerType(_bits(kind))
+    integer = IntegerType(width(kind))
     if integer != I64:
         shown = tables.convert("trunci", I64, integer, shown, c.unit)
     return tables.convert("bitcast", integer, kind, shown, c.unit) if isinstance(kind, FloatType) else shown
-
-
-def _bits(kind: ScalarType) -> int:
-    return kind.width if isinstance(kind, FloatType) else width(kind)

@@ -23,7 +23,6 @@ from affdsl.codegen.c.lanes import (
     lane_type,
     new_vector,
     open_lanes,
-    vector_type,
 )
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import place_in, strides_in
@@ -38,14 +37,16 @@ from affdsl.codegen.c.vector_types import (
     is_native,
     lane_in,
     lane_kind,
+    lanes_of,
     on_vectors,
+    vector_of,
     whole,
-    width_of,
 )
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.integers import width
 from affdsl.ir.load_order import is_kept_ahead
 from affdsl.ir.streaming import streamed_from
 from affdsl.ir.types import INDEX, FloatType, MemRefType, ScalarType
@@ -97,7 +98,7 @@ def _kept_start(c: Context, start: Sequence[Code]) -> list[Code]:
 def _memory_of(c: Context, memref: Value, value: Value) -> tuple[Buffer, ScalarType]:
     """The buffer of a memref whose elements are the lanes of a vector, and their type."""
     buffer = c.buffers[memref]
-    kind = vector_type(value).element
+    kind = vector_of(value).element
     if kind != element(buffer.type):
         raise UnsupportedError(f"C output has no access to {buffer.type} as {value.type}")
     return buffer, kind
@@ -116,14 +117,14 @@ def _element_at(c: Context, buffer: Buffer, place: Code) -> Code:
 
 def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
     """Whether the lanes of a native vector are neighbours in a buffer."""
-    type = vector_type(value)
+    type = vector_of(value)
     is_plain = type.rank == 1 and is_native(c, type)
     return is_plain and (buffer.strides is None or Affine.of(buffer.strides[-1]) == Affine.of(1))
 
 
 def _has_steps(c: Context, buffer: Buffer, value: Value) -> bool:
     """Whether a target loads a vector at once whose lanes lie at even steps in a strided buffer."""
-    type = vector_type(value)
+    type = vector_of(value)
     is_plain = type.rank == 1 and is_native(c, type) and not is_mask(value) and not is_narrow(value)
     return is_plain and buffer.strides is not None and has_row("strided", suffix(lane_kind(c, value)), type.shape[0])
 
@@ -136,7 +137,7 @@ def _line(c: Context, op: Op, buffer: Buffer, kind: ScalarType, lanes: int) -> C
     least = streamed_from(op)
     if least is None or None in buffer.shape or not c.is_in_loop or not has_row("streamed_store", suffix(kind), lanes):
         return None
-    bytes = (width_of(kind) + 7) // 8
+    bytes = (width(kind) + 7) // 8
     elements = reduce(times, sizes_of(c, buffer), number(1))
     whole = number(lanes * bytes - 1)
     if least == 0:
@@ -153,7 +154,7 @@ def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Valu
     if is_narrow(result):
         keep_vector(c, result, narrow_floats.masked_load(c, result, pointer, mask, otherwise))
         return
-    lanes = prod(vector_type(result).shape)
+    lanes = lanes_of(result)
     if is_mask(result):
         keep_vector(c, result, truths.masked_load(c, result, pointer, mask, otherwise))
         return
@@ -174,7 +175,7 @@ def _masked_store(c: Context, buffer: Buffer, value: Value, at: Code, mask: Valu
     if is_mask(value):
         c.lines.add(f"{truths.masked_store(c, value, pointer, mask)};")
         return
-    lanes, known = prod(vector_type(value).shape), c.definitions.get(mask)
+    lanes, known = lanes_of(value), c.definitions.get(mask)
     if isinstance(known, arith.Constant) and isinstance(known.value, tuple) and lanes <= WORD:
         which = number(sum(1 << k for k, is_set in enumerate(known.value) if is_set))
         c.lines.add(f"{on_vectors(c, 'stored_lanes', kind, lanes, pointer, which, value)};")
@@ -215,7 +216,7 @@ def _load_vector(
 ) -> None:
     """result = the elements of memref from start on, where mask is set."""
     buffer, kind = _memory_of(c, memref, result)
-    shape = vector_type(result).shape
+    shape = vector_of(result).shape
     start = _along(c, op, start, memref, result, mask)
     if mask is None and _is_contiguous(c, buffer, result):
         at = _element_at(c, buffer, place_in(c, buffer, start))
@@ -226,7 +227,7 @@ def _load_vector(
         elif (c.values.uses[result] > 1 or result in c.read_again) and is_written("vectors_read_again"):
             keep_vector(c, result, on_vectors(c, "loaded", lane_kind(c, result), prod(shape), _pointer(buffer, at)))
         else:
-            keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))
+            keep_vector(c, result, in_memory(c, vector_of(result), at, const=True))
         return
     if mask is not None and otherwise is not None and not c.is_checked and _is_contiguous(c, buffer, result):
         at = _element_at(c, buffer, place_in(c, buffer, start))
@@ -264,19 +265,19 @@ def _store_vector(
         if is_mask(value):
             c.lines.add(f"{truths.stored(c, value, _pointer(buffer, at, const=False))};")
             return
-        line = _line(c, op, buffer, kind, prod(vector_type(value).shape))
+        line = _line(c, op, buffer, kind, lanes_of(value))
         if line is not None:
             pointer = _pointer(buffer, at, const=False)
-            lanes = prod(vector_type(value).shape)
+            lanes = lanes_of(value)
             c.streamed += 1
             c.lines.add(f"{on_vectors(c, 'streamed_store', kind, lanes, pointer, line, value)};")
             return
-        c.lines.add(f"{in_memory(c, vector_type(value), at, const=False)} = {whole(c, value)};")
+        c.lines.add(f"{in_memory(c, vector_of(value), at, const=False)} = {whole(c, value)};")
         return
     if mask is not None and not c.is_checked and _is_contiguous(c, buffer, value):
         _masked_store(c, buffer, value, _element_at(c, buffer, place_in(c, buffer, start)), mask)
         return
-    shape = vector_type(value).shape
+    shape = vector_of(value).shape
     place = open_lanes(c, shape)
     condition = None if mask is None else lane_of(c, mask, place)
     if condition is not None:
@@ -290,7 +291,7 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
     """Elements in the order that a map says, with padding for those outside."""
     value = op.result if isinstance(op, vector.TransferRead) else op.value
     buffer, kind = _memory_of(c, op.memref, value)
-    if not c.is_checked and _is_of_neighbours(op, vector_type(value).rank):
+    if not c.is_checked and _is_of_neighbours(op, vector_of(value).rank):
         if isinstance(op, vector.TransferRead):
             c.lines.drop(c.values.of(op.padding))
             _load_vector(c, op, value, op.memref, _start_of(c, op.indices))
@@ -302,7 +303,7 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
     if isinstance(op, vector.TransferRead):
         padding = c.values.again(op.padding)
         name = new_vector(c, value)
-        place = open_lanes(c, vector_type(value).shape)
+        place = open_lanes(c, vector_of(value).shape)
         index, condition = _reached(c, op, buffer, start, place)
         _check_promised(c, op, value, index, place, condition)
         shown = _read_at(c, buffer, kind, place_in(c, buffer, index))
@@ -310,10 +311,10 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
             c.lines.drop(padding)
         else:
             shown = tables.select(kind, condition, shown, padding)
-        c.lines.add(f"{name}[{flat(vector_type(value).shape, place)}] = {lane_in(c, value, shown)};")
+        c.lines.add(f"{name}[{flat(vector_of(value).shape, place)}] = {lane_in(c, value, shown)};")
     else:
         c.writes(buffer)
-        place = open_lanes(c, vector_type(value).shape)
+        place = open_lanes(c, vector_of(value).shape)
         index, condition = _reached(c, op, buffer, start, place)
         _check_promised(c, op, value, index, place, condition)
         _write_at(c, buffer, kind, place_in(c, buffer, index), lane_of(c, value, place), condition)
@@ -373,7 +374,7 @@ def _check_promised(
     moves = [(k, d) for k, d in enumerate(vector.map_dims(op.map) or ()) if d is not None]
     promised = [d for k, d in moves if op.in_bounds[k]]
     if c.is_checked and promised:
-        lane = flat(vector_type(value).shape, place)
+        lane = flat(vector_of(value).shape, place)
         checked(c, op, op.memref, index, _written(op), lane=lane, when=condition, among=promised)
 
 
@@ -402,7 +403,7 @@ def _check_behind(
 
 def _is_table(c: Context, op: vector.Gather) -> bool:
     """Whether bytes are loaded from a table of 256, as far from its middle as a byte says: each byte has a place."""
-    type, offsets = op.memref.type, vector_type(op.offsets)
+    type, offsets = op.memref.type, vector_of(op.offsets)
     if not isinstance(type, MemRefType) or type.rank != 1 or type.layout is not None or type.element != BYTE:
         return False
     start = [made.value if isinstance(made := c.definitions.get(v), arith.Constant) else None for v in op.indices]
@@ -411,7 +412,7 @@ def _is_table(c: Context, op: vector.Gather) -> bool:
 
 def _looked_up(c: Context, op: vector.Gather, buffer: Buffer) -> None:
     """Bytes of a table, where a mask is set; the others of it are read, too."""
-    kind, lanes = lane_kind(c, op.result), prod(vector_type(op.result).shape)
+    kind, lanes = lane_kind(c, op.result), lanes_of(op.result)
     middle = pointer_to(c, buffer, _start_of(c, op.indices))
     found = on_vectors(c, "looked_up", kind, lanes, middle, op.offsets)
     mask = c.definitions.get(op.mask)
@@ -448,7 +449,7 @@ def gather(c: Context, op: vector.Gather | vector.Scatter) -> None:
         fill_flat(c, op.result, gathered)
         return
     c.writes(buffer)
-    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    (lane,) = open_lanes(c, (lanes_of(value),))
     _write_at(c, buffer, kind, target(lane), flat_lane(c, value, lane), flat_lane(c, op.mask, lane))
     close_lanes(c, (lane,))
 
@@ -461,7 +462,7 @@ def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
     if isinstance(op, vector.CompressStore) and _is_compressed(c, buffer, value):
         c.writes(buffer)
         pointer = _pointer(buffer, _element_at(c, buffer, place_in(c, buffer, start)), const=False)
-        lanes = prod(vector_type(value).shape)
+        lanes = lanes_of(value)
         c.lines.add(f"{on_vectors(c, 'compressed', lane_kind(c, value), lanes, pointer, Mask(op.mask), value)};")
         return
     base = place_in(c, buffer, start)
@@ -471,7 +472,7 @@ def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
         c.writes(buffer)
     following = c.lines.keep("", "next", "int64_t", number(0), const=False)
     place = plus(base, times(following, _last_stride(c, buffer)))
-    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    (lane,) = open_lanes(c, (lanes_of(value),))
     c.lines.open(f"if ({flat_lane(c, op.mask, lane)})")
     _check_behind(c, op, op.memref, start, following, lane, Code("1"))
     if isinstance(op, vector.ExpandLoad):
@@ -488,17 +489,17 @@ def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
 
 def _is_compressed(c: Context, buffer: Buffer, value: Value) -> bool:
     """Whether some instruction set stores the lanes of a mask one behind the other."""
-    lanes = prod(vector_type(value).shape)
+    lanes = lanes_of(value)
     is_plain = not c.is_checked and not is_narrow(value) and not is_mask(value)
     return is_plain and _is_contiguous(c, buffer, value) and has_row("compressed", suffix(lane_kind(c, value)), lanes)
 
 
 def _along(c: Context, op: Op, start: Sequence[Code], memref: Value, value: Value, mask: Value | None) -> list[Code]:
     """Indices of a vector that reaches along the last dimensions of a memref, checked where no mask says more."""
-    if vector_type(value).rank > len(start):
+    if vector_of(value).rank > len(start):
         raise UnsupportedError(f"{value.type} has more dimensions than {memref.type}: C output cannot place them")
     if c.is_checked and mask is None:
-        return checked(c, op, memref, start, _written(op), reach=vector_type(value).shape)
+        return checked(c, op, memref, start, _written(op), reach=vector_of(value).shape)
     return _kept_start(c, start)
 
 

@@ -7,10 +7,12 @@ from math import prod
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, code, negate, number
 from affdsl.codegen.c.masks import NARROWEST, is_mask
-from affdsl.codegen.c.types import LANES, suffix, value_type, width
+from affdsl.codegen.c.types import LANES, suffix, value_type
 from affdsl.codegen.c.vector_helpers import has_row, is_halved, types_between
+from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Value
+from affdsl.ir.integers import width
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, VectorType
 
 _ELEMENTS: tuple[ScalarType, ...] = (
@@ -84,7 +86,7 @@ def mask_of(c: Context, mask: Value, bits: int) -> Code:
     shown = whole(c, mask)
     if c.masks.get(mask, NARROWEST) == bits:
         return shown
-    return resized(c, shown, c.masks.get(mask, NARROWEST), bits, prod(vector_of(mask).shape))
+    return resized(c, shown, c.masks.get(mask, NARROWEST), bits, lanes_of(mask))
 
 
 def converted(type: str, shown: Code) -> Code:
@@ -109,7 +111,7 @@ def _address(c: Context, operand: Value | Mask, kind: ScalarType, lanes: int) ->
         shown = whole(c, operand)
         is_variable = not shown.function
     else:
-        kind = IntegerType(width_of(kind))
+        kind = IntegerType(width(kind))
         value = operand.shown
         shown = mask_of(c, value, kind.width) if isinstance(value, Value) else value
         has_width = isinstance(value, Value) and c.masks.get(value, NARROWEST) == kind.width
@@ -121,13 +123,13 @@ def _address(c: Context, operand: Value | Mask, kind: ScalarType, lanes: int) ->
 
 def helped(c: Context, stem: str, result: Value, *operands: Value | Mask | Code) -> Code:
     """The call of a helper whose vectors are of the type of its result."""
-    lanes = prod(vector_of(result).shape)
+    lanes = lanes_of(result)
     return on_vectors(c, stem, lane_kind(c, result), lanes, *operands)
 
 
 def helper_name(c: Context, stem: str, result: Value) -> str:
     """The name of a helper that gives a vector."""
-    return c.unit.vector_helper(stem, suffix(lane_kind(c, result)), prod(vector_of(result).shape))
+    return c.unit.vector_helper(stem, suffix(lane_kind(c, result)), lanes_of(result))
 
 
 def resized(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> Code:
@@ -158,7 +160,7 @@ def by_way(c: Context, stem: str, source: ScalarType, bits: int, shown: Code, la
 
 def address(c: Context, kind: str, value: Value) -> Code:
     """The address of a vector of integers, as such of a kind: u8, say."""
-    type, shown = integers(c, kind, prod(vector_of(value).shape)), whole(c, value)
+    type, shown = integers(c, kind, lanes_of(value)), whole(c, value)
     return address_of(c, type, shown if kind[0] == "i" else cast(type, shown))
 
 
@@ -174,15 +176,18 @@ def address_of(c: Context, type: str, shown: Code) -> Code:
     return code(f"&{shown}", UNARY, shown)
 
 
-def width_of(kind: ScalarType) -> int:
-    """The bits of a lane."""
-    return kind.width if isinstance(kind, FloatType) else width(kind)
-
-
 def vector_of(value: Value) -> VectorType:
-    """The type of a value that is a vector."""
-    assert isinstance(value.type, VectorType)
-    return value.type
+    """The type of a vector that C output can have."""
+    type = value.type
+    assert isinstance(type, VectorType)
+    if any(type.scalable):
+        raise UnsupportedError(f"C output has no scalable vectors, such as {value.hint or 'one'!r} of type {type}")
+    return type
+
+
+def lanes_of(value: Value) -> int:
+    """How many lanes a vector has."""
+    return prod(vector_of(value).shape)
 
 
 def _element(type: VectorType) -> ScalarType:

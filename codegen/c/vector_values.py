@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
@@ -22,7 +21,6 @@ from affdsl.codegen.c.lanes import (
     new_vector,
     open_lanes,
     splat,
-    vector_type,
 )
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.types import value_type
@@ -35,8 +33,10 @@ from affdsl.codegen.c.vector_types import (
     is_native_mask,
     lane_in,
     lane_kind,
+    lanes_of,
     on_vectors,
     type_name,
+    vector_of,
     whole,
 )
 from affdsl.ir.dialects import vector
@@ -75,7 +75,7 @@ def constant_mask(c: Context, op: vector.ConstantMask) -> None:
 
 def reduction(c: Context, op: vector.Reduction) -> None:
     """All lanes combined."""
-    kind, lanes = lane_type(op.source), prod(vector_type(op.source).shape)
+    kind, lanes = lane_type(op.source), lanes_of(op.source)
     if (mask := c.counts.get(op)) is not None:
         _count(c, op, mask)
         return
@@ -106,7 +106,7 @@ def reduction(c: Context, op: vector.Reduction) -> None:
 
 def _any(c: Context, mask: Value, *, inverted: bool = False) -> Code:
     """Whether some lane of a mask is set, or is not."""
-    kind, lanes = lane_kind(c, mask), prod(vector_type(mask).shape)
+    kind, lanes = lane_kind(c, mask), lanes_of(mask)
     if not inverted:
         return on_vectors(c, "any", kind, lanes, mask)
     others = code(f"~{whole(c, mask).at(UNARY)}", UNARY, whole(c, mask))
@@ -115,7 +115,7 @@ def _any(c: Context, mask: Value, *, inverted: bool = False) -> Code:
 
 def _count(c: Context, op: vector.Reduction, mask: Value) -> None:
     """How many lanes of a mask are set, and what there was before."""
-    kind, lanes = lane_type(op.result), vector_type(mask).shape[0]
+    kind, lanes = lane_type(op.result), vector_of(mask).shape[0]
     if is_native_mask(c, mask):
         found = cast(value_type(kind), counted(c, mask) or on_vectors(c, "count", lane_kind(c, mask), lanes, mask))
     else:
@@ -152,7 +152,7 @@ def _accumulate(c: Context, name: str, result: Value, place: Place, combine: str
 
 def multi_reduce(c: Context, op: vector.MultiReduction) -> None:
     """The lanes combined along some dimensions."""
-    name, shape = _totals(c, op.result, op.acc), vector_type(op.source).shape
+    name, shape = _totals(c, op.result, op.acc), vector_of(op.source).shape
     place = open_lanes(c, shape)
     kept = [part for k, part in enumerate(place) if k not in op.dims]
     _accumulate(c, name, op.result, kept, op.combine, lane_of(c, op.source, place))
@@ -162,14 +162,14 @@ def multi_reduce(c: Context, op: vector.MultiReduction) -> None:
 def contract(c: Context, op: vector.Contract) -> None:
     """Sums of products, as of a product of matrices."""
     if (dot := c.dots.get(op)) is not None:
-        lanes = vector_type(op.result).shape[0]
+        lanes = vector_of(op.result).shape[0]
         integers(c, "u32", lanes)
         operands = [address(c, dot.kind, v) for v in dot.factors]
         keep_vector(c, op.result, on_vectors(c, dot.helper, lane_kind(c, op.result), lanes, op.acc, *operands))
         return
     kind, source = lane_type(op.acc), lane_type(op.left)
     maps = [[d for d in vector.map_dims(m) or () if d is not None] for m in op.maps]
-    shapes = vector_type(op.left).shape + vector_type(op.right).shape
+    shapes = vector_of(op.left).shape + vector_of(op.right).shape
     sizes: dict[int, int] = dict(zip(maps[0] + maps[1], shapes, strict=True))
     name = _totals(c, op.result, op.acc)
     point = open_lanes(c, [sizes[d] for d in range(len(op.iterators))])
@@ -204,7 +204,7 @@ def outer_product(c: Context, op: vector.OuterProduct) -> None:
 
 def _set_below(c: Context, result: Value, bounds: Sequence[Code]) -> None:
     """result is set below bounds along all dimensions."""
-    shape = vector_type(result).shape
+    shape = vector_of(result).shape
     c.unit.header("stdbool.h")
     if not shape:
         splat(c, result, c.lines.keep("", c.values.temporary, "bool", infix(">", bounds[0], number(0))))

@@ -14,7 +14,7 @@ from affdsl.ir.dialects import affine, memref, scf, vector
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.parts import PARTS
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import VectorType
+from affdsl.ir.types import VectorType, element_of
 
 FORK = 80_000
 """So many operations take longer than it takes to give threads that have just worked something to do, and to wait."""
@@ -191,7 +191,7 @@ def _bytes(op: Op) -> int:
         return 0
     type = op.result.type
     lanes = prod(type.shape) if isinstance(type, VectorType) else 1
-    element = type.element if isinstance(type, VectorType) else type
+    element = element_of(type)
     return lanes * getattr(element, "width", 64) // 8
 
 

@@ -9,18 +9,13 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.integers import width
-from affdsl.ir.types import INDEX, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import INDEX, IndexType, IntegerType, Type, VectorType, element_of
 from affdsl.passes.affine.arithmetic import MACHINE
 from affdsl.passes.simplify import Context, places
 from affdsl.passes.simplify.context import Definition
 from affdsl.passes.simplify.ranges import Range, between, point
 
 Integer = IndexType | IntegerType
-
-
-def element_of(type: Type) -> Type:
-    """The type of a number, or of the lanes of a vector."""
-    return type.element if isinstance(type, VectorType) else type
 
 
 def machine(type: Integer) -> Range:

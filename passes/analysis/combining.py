@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Set
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math, scf, vector
 from affdsl.ir.expr import Value
@@ -125,16 +126,10 @@ def _made_of(op: Op | None, end: Value) -> tuple[Value, ...]:
         case arith.Select(if_true=first, if_false=second):
             return first, second
         case affine.If(then=then, orelse=orelse) | scf.If(then=then, orelse=orelse):
-            return tuple(_yielded(block, op.results.index(end)) for block in (then, orelse))
+            return tuple(yielded(block)[op.results.index(end)] for block in (then, orelse))
         case affine.For() | scf.For():
             return (op.inits[op.results.index(end)],)
     return ()
-
-
-def _yielded(block: Block, position: int) -> Value:
-    last = block[-1]
-    assert isinstance(last, affine.Yield | scf.Yield)
-    return last.values[position]
 
 
 def _counted(chain: Chain) -> dict[Value, Counter[Op]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from affdsl.frozen import Frozen
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
@@ -130,9 +131,7 @@ class Reductions:
 
     def is_invariant(self, loop: affine.For | scf.For, position: int) -> bool:
         """Whether a loop yields an argument as it is."""
-        last = loop.body[-1]
-        assert isinstance(last, affine.Yield | scf.Yield)
-        return last.values[position] is loop.carried[position]
+        return yielded(loop.body)[position] is loop.carried[position]
 
     def declared(self, loop: affine.Parallel | scf.Parallel, position: int) -> Reduction | None:
         """The reduction that gives a result of a parallel band; None if the result depends on the order."""

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, complex, math, memref, vector
-from affdsl.ir.types import I1, ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import I1, ComplexType, FloatType, IndexType, IntegerType, Type, VectorType, element_of
 
 Work: TypeAlias = Counter[tuple[str, str]]
 """How often each kind of operation on numbers of each type was done."""
@@ -124,7 +124,7 @@ def reductions_of(op: affine.Parallel) -> Work:
 
 
 def _is_counted(type: Type) -> bool:
-    element = type.element if isinstance(type, VectorType) else type
+    element = element_of(type)
     return isinstance(element, FloatType | IntegerType) and element != I1 and not isinstance(element, IndexType)
 
 

@@ -8,7 +8,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import definitions, rewrite, subscripts, users, with_fields
+from affdsl.ir.traverse import definitions, rewrite, subscripts, users, with_fields, without_unread
 from affdsl.ir.verifier.positions import Positions
 from affdsl.passes.affine.positions import are_valid, computed, positions_of
 from affdsl.passes.analysis.views import below
@@ -41,7 +41,10 @@ def affine_fold_memref_alias_ops(module: Module) -> Module:
                 return None
 
     folded = rewrite(module, rule)
-    return _without_unused(folded, users(module)) if folded is not module else module
+    if folded is module:
+        return module
+    before = users(module)
+    return without_unread(folded, lambda op: isinstance(op, _VIEWS) and op.result in before)
 
 
 def _folded(
@@ -66,17 +69,3 @@ def _folded_plain(
     before: list[Op] = []
     indices = tuple(computed(expr, op, before, positions) for expr in index)
     return (*before, with_fields(op, memref=buffer, indices=indices))
-
-
-def _without_unused(module: Module, before: Mapping[Value, list[Op]]) -> Module:
-    """module without the views that have lost all of their users."""
-    while True:
-        used = users(module)
-
-        def rule(op: Op, used: Mapping[Value, list[Op]] = used) -> tuple[()] | None:
-            return () if isinstance(op, _VIEWS) and op.result not in used and op.result in before else None
-
-        fewer = rewrite(module, rule)
-        if fewer is module:
-            return module
-        module = fewer

@@ -7,7 +7,7 @@ from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.magnitude import NUMBER, is_small
-from affdsl.ir.traverse import definitions, kept, map_blocks, operands_first, rewrite, users, with_fields
+from affdsl.ir.traverse import definitions, kept, map_blocks, operands_first, users, with_fields, without_unread
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.passes.affine.integer_ranges import IntegerRanges, index_places
@@ -185,16 +185,9 @@ def _ended(body: Block) -> Block:
 
 def _without_unread(module: Module, before: Module) -> Module:
     """module without constants and arithmetic of indices that nothing reads any more."""
-    read_before = users(before)
-    while True:
-        read = users(module)
+    read = users(before)
 
-        def rule(op: Op, read: dict[Value, list[Op]] = read) -> tuple[()] | None:
-            if not isinstance(op, arith.Constant | arith.Binary) or op.result.type != INDEX:
-                return None
-            return () if op.result not in read and op.result in read_before else None
+    def may_go(op: Op) -> bool:
+        return isinstance(op, arith.Constant | arith.Binary) and op.result.type == INDEX and op.result in read
 
-        fewer = rewrite(module, rule)
-        if fewer is module:
-            return module
-        module = fewer
+    return without_unread(module, may_go)

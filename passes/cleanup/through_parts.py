@@ -6,7 +6,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Term, Value
-from affdsl.ir.traverse import rewrite, users, walk, with_fields
+from affdsl.ir.traverse import rewrite, walk, with_fields, without_unread
 from affdsl.passes.affine.positions import are_valid, positions_of
 from affdsl.passes.cleanup.affine_fold_memref_alias_ops import affine_fold_memref_alias_ops
 
@@ -58,19 +58,4 @@ def through_parts(module: Module) -> Module:
         index = tuple(e.substitute(applies) for e in op.index)
         return with_fields(op, index=index, written=None) if are_valid(index, positions) else None
 
-    return _without_unread(rewrite(folded, rule))
-
-
-def _without_unread(module: Module) -> Module:
-    """module without the indices that nothing reads."""
-    while True:
-        read = users(module)
-
-        def rule(op: Op, read: object = read) -> tuple[()] | None:
-            assert isinstance(read, dict)
-            return () if isinstance(op, affine.Apply | affine.Min | affine.Max) and op.result not in read else None
-
-        fewer = rewrite(module, rule)
-        if fewer is module:
-            return module
-        module = fewer
+    return without_unread(rewrite(folded, rule), lambda op: isinstance(op, affine.Apply | affine.Min | affine.Max))

@@ -30,10 +30,10 @@ from affdsl.ir.types import (
     MemRefType,
     StridedLayout,
     VectorType,
+    element_of,
     same_shape,
 )
 from affdsl.mlir.known_versions import LAST, TRIED
-from affdsl.passes.affine.integer_ranges import element_of
 from affdsl.passes.lowering.replacing import Rule, Step, replaced
 
 

@@ -13,8 +13,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.formats import FORMATS
 from affdsl.ir.traverse import rewrite, with_fields
-from affdsl.ir.types import BF16, F32, F64, I1, I32, FloatType, Type, VectorType, same_shape
-from affdsl.passes.affine.integer_ranges import element_of
+from affdsl.ir.types import BF16, F32, F64, I1, I32, FloatType, Type, VectorType, element_of, same_shape
 from affdsl.passes.lowering.in_doubles import KINDS, Kind, is_close_to_middle
 from affdsl.passes.lowering.maker import Maker
 

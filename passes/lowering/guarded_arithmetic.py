@@ -9,8 +9,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.integers import width, wrap
 from affdsl.ir.numeric import number_of, quiet
 from affdsl.ir.traverse import OpT, rewrite, walk, with_fields
-from affdsl.ir.types import FloatType, IndexType, IntegerType
-from affdsl.passes.affine.integer_ranges import IntegerRanges, element_of, index_places
+from affdsl.ir.types import FloatType, IndexType, IntegerType, element_of
+from affdsl.passes.affine.integer_ranges import IntegerRanges, index_places
 from affdsl.passes.simplify import Context
 
 _DIVISIONS = frozenset(("divsi", "remsi", "floordivsi", "ceildivsi", "divui", "remui", "ceildivui"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from affdsl.errors import AffdslError
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
@@ -13,7 +14,6 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.passes.affine.arithmetic import MOST
 from affdsl.passes.mlir_opt.function_like import on_function
-from affdsl.passes.transforms.loops.pieces import split_body
 from affdsl.passes.transforms.loops.unrolling import Made, Unroller, constant_trips
 
 

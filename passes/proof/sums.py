@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import copysign
 
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Block, Op
+from affdsl.ir.blocks import yielded
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Affine, Value
 from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, spending
@@ -99,7 +99,7 @@ def _kind(of: Dataflow, value: Value) -> str | None:
         case affine.Parallel() as op if value in op.results:
             return DECLARED.get(op.reductions[op.results.index(value)])
         case affine.For() as op if value in op.results:
-            last = _yielded(op.body)
+            last = yielded(op.body)
             return _kind(of, last[op.results.index(value)]) if last else None
     return None
 
@@ -123,9 +123,9 @@ def _terms_of_loop(of: Dataflow, kind: str, value: Value, around: Loops) -> Iter
     """What a loop combines to a value; a value that no loop makes is a term itself."""
     match of.maker(value):
         case affine.Parallel() as op if value in op.results and _kind(of, value) == kind:
-            yield from _terms(of, kind, _yielded(op.body)[op.results.index(value)], (*around, op))
+            yield from _terms(of, kind, yielded(op.body)[op.results.index(value)], (*around, op))
             return
-        case affine.For() as op if value in op.results and (last := _yielded(op.body)):
+        case affine.For() as op if value in op.results and (last := yielded(op.body)):
             place = op.results.index(value)
             inside = [*_terms(of, kind, last[place], (*around, op))]
             start = [t for t in inside if t == (op.carried[place], (*around, op))]
@@ -140,10 +140,10 @@ def _made(of: Dataflow, kind: str, value: Value) -> list[tuple[Value, Loops]]:
     """What the band or the loop that makes a value combines to it, each as it is; nothing if it combines nothing."""
     match of.maker(value):
         case affine.Parallel() as op if value in op.results:
-            return [(_yielded(op.body)[op.results.index(value)], (op,))]
+            return [(yielded(op.body)[op.results.index(value)], (op,))]
         case affine.For() as op if value in op.results:
             place = op.results.index(value)
-            added = _added(of, kind, _yielded(op.body)[place], op.carried[place], (op,))
+            added = _added(of, kind, yielded(op.body)[place], op.carried[place], (op,))
             return [] if added is None else [(op.inits[place], ()), *added]
     return []
 
@@ -166,7 +166,7 @@ def _added(of: Dataflow, kind: str, value: Value, start: Value, around: Loops) -
             case affine.For() as op if each in op.results:
                 place = op.results.index(each)
                 first = _added(of, kind, op.inits[place], start, around)
-                rest = _added(of, kind, _yielded(op.body)[place], op.carried[place], (*around, op))
+                rest = _added(of, kind, yielded(op.body)[place], op.carried[place], (*around, op))
                 found = [*first, *rest] if first is not None and rest is not None else None
         if found is not None:
             while behind is not None:
@@ -206,8 +206,3 @@ def _is_neutral(of: Dataflow, kind: str, value: Value) -> bool:
     if not isinstance(maker, arith.Constant) or kind not in NEUTRAL or maker.value != NEUTRAL[kind]:
         return False
     return not isinstance(maker.value, float) or copysign(1.0, maker.value) == copysign(1.0, NEUTRAL[kind])
-
-
-def _yielded(block: Block) -> tuple[Value, ...]:
-    last: Op | None = block[-1] if block else None
-    return last.values if isinstance(last, affine.Yield) else ()

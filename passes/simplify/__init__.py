@@ -9,7 +9,7 @@ domain_of(path), Context().knowing(facts)   one context
 """
 
 from affdsl.passes.simplify.bounds import simplify_bounds
-from affdsl.passes.simplify.comparisons import Conditions, compared, without_unread
+from affdsl.passes.simplify.comparisons import Conditions, compared, without_unread_conditions
 from affdsl.passes.simplify.constraints import NEVER, simplify_constraints
 from affdsl.passes.simplify.context import NOTHING, Context
 from affdsl.passes.simplify.expressions import simplify
@@ -17,5 +17,5 @@ from affdsl.passes.simplify.places import domain_of, places, rewrite_within
 
 __all__ = [
     "NEVER", "NOTHING", "Conditions", "Context", "compared", "domain_of", "places", "rewrite_within", "simplify",
-    "simplify_bounds", "simplify_constraints", "without_unread",
+    "simplify_bounds", "simplify_constraints", "without_unread_conditions",
 ]  # fmt: skip

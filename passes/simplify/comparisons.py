@@ -8,7 +8,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.traverse import rewrite, walk
+from affdsl.ir.traverse import without_unread
 from affdsl.ir.types import I1, INDEX
 from affdsl.passes.simplify.context import Context
 
@@ -98,18 +98,9 @@ class Conditions:
         return ()
 
 
-def without_unread(function: Func) -> Func:
+def without_unread_conditions(function: Func) -> Func:
     """The function without conditions, and what these were made of, that nothing asks for."""
-    while True:
-        read = frozenset(v for op in walk(function) for v in op.reads())
-
-        def rule(op: Op, read: frozenset[Value] = read) -> Block | None:
-            return () if isinstance(op, _MADE_OF) and read.isdisjoint(op.defines()) else None
-
-        made = rewrite(function, rule)
-        if made is function:
-            return function
-        function = made
+    return without_unread(function, lambda op: isinstance(op, _MADE_OF))
 
 
 def _truth(constraint: Constraint, where_it_holds: bool, context: Context) -> bool | None:

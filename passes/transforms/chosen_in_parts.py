@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
@@ -79,18 +80,17 @@ def chosen_in_parts(
 
 def _own(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> list[Own] | None:
     """What a part has of each value; None where one is neither combined nor chosen, or none is chosen."""
-    last, reductions = loop.body[-1], Reductions(dependences)
-    assert isinstance(last, affine.Yield)
+    yields, reductions = yielded(loop.body), Reductions(dependences)
     found: list[Own | None] = []
     for k, carried in enumerate(loop.carried):
         reduction = reductions.carried(loop, k)
-        if last.values[k] is carried:
+        if yields[k] is carried:
             found.append(Own())
         elif reduction is None or (reduction.needs_reassociation and not reassociate):
             found.append(None)
         else:
             found.append(Own(reduction.kind))
-    row = {v: last.values[k] for k, v in enumerate(loop.carried) if found[k] is None}
+    row = {v: yields[k] for k, v in enumerate(loop.carried) if found[k] is None}
     for choice in choices(loop, row):
         for k in choice.values:
             found[k] = Own(choice=choice)

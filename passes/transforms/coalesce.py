@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import prod
 
 from affdsl.frozen import Frozen
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
@@ -21,7 +22,7 @@ from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.certain import holds
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.loops.nests import loop_of
-from affdsl.passes.transforms.loops.pieces import split_body, with_loop
+from affdsl.passes.transforms.loops.pieces import with_loop
 from affdsl.passes.transforms.whole_rows import flattened
 
 Band = tuple[affine.For, ...]

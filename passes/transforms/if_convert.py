@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, scf
 from affdsl.ir.expr import Value
@@ -115,10 +116,7 @@ def _is_free(condition: scf.If, numbers: Mapping[Value, object]) -> bool:
 
 def _chosen(condition: scf.If) -> Iterator[Op]:
     """What a condition computes, without it."""
-    then, orelse = condition.then[-1], condition.orelse[-1]
-    assert isinstance(then, scf.Yield)
-    assert isinstance(orelse, scf.Yield)
-    ways = [*zip(condition.results, then.values, orelse.values, strict=True)]
+    ways = [*zip(condition.results, yielded(condition.then), yielded(condition.orelse), strict=True)]
     used = [v for block in condition.blocks() for op in block for v in op.reads()]
     updates = {a.result: a for a in condition.then if isinstance(a, arith.Binary) and used.count(a.result) == 1}
     combined = {

@@ -7,6 +7,7 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.spelling import spell
 from affdsl.passes.affine.positions import are_valid, positions_of
+from affdsl.passes.affine.subscripts import exact_indices, with_affine_subscripts
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.loops.nests import loop_of
 from affdsl.passes.transforms.loops.pieces import (
@@ -18,7 +19,7 @@ from affdsl.passes.transforms.loops.pieces import (
     visible_before,
     with_loop,
 )
-from affdsl.passes.transforms.loops.wrap_around import peeled_off, with_affine_subscripts
+from affdsl.passes.transforms.loops.wrap_around import peeled_off
 
 
 def index_set_split(function: Func, iv: Value, at: Term, *, module: Module | None = None) -> Func:
@@ -91,4 +92,5 @@ def index_set_split(function: Func, iv: Value, at: Term, *, module: Module | Non
     if not all((start - low).is_constant and (start - low).constant > 0 for low in loop.lower):
         return with_loop(function, loop, (below, above))
     above = peeled_off(above, function)
-    return with_affine_subscripts(with_loop(function, loop, (below, above)), above)
+    made = with_loop(function, loop, (below, above))
+    return with_affine_subscripts(made, exact_indices(above), positions_of(made))

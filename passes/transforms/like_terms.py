@@ -16,8 +16,8 @@ from affdsl.ir.core import Block, Op, Pure
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import kept, map_blocks, rewrite, walk, with_fields
-from affdsl.ir.types import FloatType, Type, VectorType
+from affdsl.ir.traverse import kept, map_blocks, walk, with_fields, without_unread
+from affdsl.ir.types import FloatType, Type, element_of
 
 OpT = TypeVar("OpT", bound=Op)
 MOST_OPERATIONS = 64
@@ -48,18 +48,7 @@ def with_like_terms(loop: OpT, function: Func, uses: Mapping[Value, int]) -> OpT
     collector = _Collector(loop, function, uses)
     made = map_blocks(loop, collector.block)
     left = {op for op in walk(made) if op in collector.passed_by or isinstance(op, arith.Constant | vector.Broadcast)}
-    while made is not loop:
-        read = {v for op in walk(made) for v in op.reads()}
-        unread = {op for op in left if read.isdisjoint(op.defines())}
-        if not unread:
-            break
-        left -= unread
-        made = _without(made, unread)
-    return made
-
-
-def _without(loop: OpT, some: set[Op]) -> OpT:
-    return rewrite(loop, lambda op: () if op in some else None)
+    return made if made is loop else without_unread(made, left.__contains__)
 
 
 @dataclass
@@ -216,7 +205,7 @@ def _count(ops: Sequence[Op], products: set[Value]) -> int:
 
 def _nearest(number: float | Fraction, type: Type) -> Fraction | None:
     """The nearest number of a type of floats, or of vectors of these; None where it is not known or not finite."""
-    element = type.element if isinstance(type, VectorType) else type
+    element = element_of(type)
     if not isinstance(element, FloatType) or element.name not in ("f32", "f64"):
         return None
     with suppress(OverflowError), np.errstate(over="ignore"):

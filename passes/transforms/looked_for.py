@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func
@@ -52,9 +53,7 @@ def first_found(function: Func, loop: affine.For, strip: int, what: str) -> Func
     loop ends there. None where it is no such loop. Raises IllegalTransform as `in_blocks` does.
     """
     made = {v: op for op in loop.body for v in op.defines()}
-    last = loop.body[-1]
-    assert isinstance(last, affine.Yield)
-    selects = [op for v in last.values if isinstance(op := made.get(v), arith.Select)]
+    selects = [op for v in yielded(loop.body) if isinstance(op := made.get(v), arith.Select)]
     if [op.if_false for op in selects] != [*loop.carried] or len({op.condition for op in selects}) != 1:
         return None
     own: list[Value] = []

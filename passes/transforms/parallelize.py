@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from affdsl.frozen import Frozen
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func, Module
@@ -162,9 +163,7 @@ def _handed(
     if not isinstance(loop, affine.For) or not loop.results or verdict.prevented_by or verdict.privatized:
         return None
     combined = [each.value for each in verdict.reductions]
-    last = loop.body[-1]
-    assert isinstance(last, affine.Yield)
-    handed = [v for v, end in zip(loop.carried, last.values, strict=True) if v is not end and v not in combined]
+    handed = [v for v, end in zip(loop.carried, yielded(loop.body), strict=True) if v is not end and v not in combined]
     if None in combined or len(verdict.reasons) != len(handed):  # a barrier is one reason more
         return None
     made = chosen_in_parts(function, loop, module, reassociate=reassociate)
@@ -355,14 +354,13 @@ def _carried(verdict: Parallelism, position: int) -> _Carried:
     """What an iteration does to a value that a loop carries, each of which is a reduction or stays as it is."""
     loop = verdict.loop
     assert isinstance(loop, affine.For | scf.For)
-    start, last = loop.carried[position], loop.body[-1]
-    assert isinstance(last, affine.Yield | scf.Yield)
-    if last.values[position] is start:
+    start, yields = loop.carried[position], yielded(loop.body)
+    if yields[position] is start:
         return _Carried()
     found = next(r for r in verdict.reductions if r.value is start)
     kind = _DECLARED_AS[found.kind]
     match found.steps:
-        case (arith.Binary() as op,) if op.kind == found.kind and op.result is last.values[position]:
+        case (arith.Binary() as op,) if op.kind == found.kind and op.result is yields[position]:
             if op in loop.body:
                 return _Carried(kind, op, op.right if op.left is start else op.left)
     return _Carried(kind)
@@ -434,9 +432,7 @@ def _combined(op: affine.For | scf.For, verdict: Parallelism, replaced: dict[Val
             other, after = carried.other, with_fields(carried.combine, left=init, right=total, result=result)
             combined.append(carried.combine)
         else:
-            last = op.body[-1]
-            assert isinstance(last, affine.Yield | scf.Yield)
-            other = last.values[position]
+            other = yielded(op.body)[position]
             after = arith.Binary(result, COMBINING[carried.kind], init, total, location=result.location)
             constant = neutral(carried.kind, Value(result.type, location=start.location))
             constants.append(constant)

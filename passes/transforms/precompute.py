@@ -94,10 +94,10 @@ def precompute(function: Func, buffer: Value, iv: Value, *, module: Module | Non
     what = f"precompute what loop {called(iv)} makes of {called(buffer)}"
     loop = loop_of(function, iv, what)
     if _require_readable(function, loop, buffer, module, what):
-        return computed_alike(function, loop, buffer, _sizes(function, buffer, loop), module, what)
+        return computed_alike(function, loop, buffer, _sizes(buffer, loop), module, what)
     load, use = _used_alike(loop, buffer, what)
     made = Value(MemRefType(_memref(buffer).shape, _element(use)), f"{buffer.hint or 'array'}_made")
-    sizes = _sizes(function, buffer, loop)
+    sizes = _sizes(buffer, loop)
     nest = _nest(loop, load, use, made, what)
     after = rewrite(loop, _reading(load, use, made))
     assert isinstance(after, affine.For)
@@ -246,7 +246,7 @@ def _reading(load: affine.Load, use: arith.Binary, made: Value) -> Callable[[Op]
     return rule
 
 
-def _sizes(function: Func, buffer: Value, loop: affine.For) -> tuple[Op, ...]:
+def _sizes(buffer: Value, loop: affine.For) -> tuple[Op, ...]:
     """What computes the sizes of an array that its type does not say."""
     found: list[Op] = []
     for k, size in enumerate(_memref(buffer).shape):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
@@ -17,7 +18,7 @@ from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.words import access_name, name
 from affdsl.passes.transforms.buffer_flow import BufferFlow, Seen
 from affdsl.passes.transforms.loops.nests import loop_of
-from affdsl.passes.transforms.loops.pieces import defined_inside, ended, split_body
+from affdsl.passes.transforms.loops.pieces import defined_inside, ended
 
 
 def privatize(function: func.Func, buffer: Value, iv: Value, *, module: func.Module | None = None) -> func.Func:

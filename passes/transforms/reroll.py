@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func, Module
@@ -83,7 +84,7 @@ class _Parts:
 
     def loop(self) -> affine.For | None:
         """The loop whose body is the first part; None where others do something else."""
-        loop, last = self._loop, self._loop.body[-1] if self._loop.carried else None
+        loop = self._loop
         if any(not isinstance(op, affine.Load | affine.Store | Lanewise | affine.Apply) for op in self._first):
             return None
         before: dict[Value, Value] = dict(zip(loop.carried, loop.carried, strict=True))
@@ -97,8 +98,7 @@ class _Parts:
             if not self._follows(before, known, state):
                 return None
             before, known = state, now
-        yields = last.values if isinstance(last, affine.Yield) else ()
-        if not self._follows(before, known, dict(zip(loop.carried, yields, strict=True))):
+        if not self._follows(before, known, dict(zip(loop.carried, yielded(loop.body), strict=True))):
             return None
         return self._made()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
@@ -144,15 +145,14 @@ def scanned_in_parts(function: Func, loop: affine.For, scans: Scans) -> Func | N
 
 def _summing(loop: affine.For, own: Sequence[Op], moving: Sequence[int], inits: Sequence[Value]) -> affine.For:
     """The loop that combines what iterations have, and nothing else; its bounds are still those of all of them."""
-    last = loop.body[-1]
-    assert isinstance(last, affine.Yield)
+    yields = yielded(loop.body)
     new: dict[Value, Term] = {v: v if k in moving else loop.inits[k] for k, v in enumerate(loop.carried)}
     new |= {v: fresh(v) for v in (loop.iv, *(loop.carried[k] for k in moving))}
     carried = tuple(_value(new[loop.carried[k]]) for k in moving)
     body = [clone(op, new) for op in own]
-    yielded = tuple(_value(new.get(last.values[k], last.values[k])) for k in moving)
+    sums = tuple(_value(new.get(yields[k], yields[k])) for k in moving)
     return affine.For(
-        _value(new[loop.iv]), loop.lower, loop.upper, (*body, affine.Yield(yielded, location=loop.location)), loop.step,
+        _value(new[loop.iv]), loop.lower, loop.upper, (*body, affine.Yield(sums, location=loop.location)), loop.step,
         tuple(inits), carried, likes(carried), location=loop.location,
     )  # fmt: skip
 
@@ -160,10 +160,10 @@ def _summing(loop: affine.For, own: Sequence[Op], moving: Sequence[int], inits: 
 def _begins(loop: affine.For, scans: Scans, arrays: dict[int, Value], inits: tuple[Value, ...]) -> affine.For:
     """The loop that gives each part what it begins with, in place of what it comes to; and what all come to."""
     part, at = _part_of(loop), loop.location
-    carried, yielded, body = likes(inits), list[Value](), list[Op]()
+    carried, sums, body = likes(inits), list[Value](), list[Op]()
     for k, value in enumerate(carried):
         if k not in arrays:
-            yielded.append(value)
+            sums.append(value)
             continue
         own, new = like(value), like(value)
         body += [
@@ -171,8 +171,8 @@ def _begins(loop: affine.For, scans: Scans, arrays: dict[int, Value], inits: tup
             arith.Binary(new, scans.kinds[k], value, own, location=at),
             affine.Store(value, arrays[k], (Affine.of(part),), location=at),
         ]
-        yielded.append(new)
-    body.append(affine.Yield(tuple(yielded), location=at))
+        sums.append(new)
+    body.append(affine.Yield(tuple(sums), location=at))
     results = likes(inits)
     return affine.For(
         part, (Affine(),), (Affine.of(PARTS),), tuple(body), 1, inits, carried, results, location=at

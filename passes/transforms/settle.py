@@ -7,24 +7,25 @@ from dataclasses import replace
 from typing import Literal
 
 from affdsl.frozen import FrozenValue, field
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op, roles
-from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import affine_exprs, fresh, holders, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.passes.affine.positions import are_valid, positions_of
+from affdsl.passes.affine.subscripts import Indices, with_affine_subscripts
 from affdsl.passes.simplify import (
     Conditions,
     Context,
     rewrite_within,
     simplify,
     simplify_bounds,
-    without_unread,
+    without_unread_conditions,
 )
 from affdsl.passes.transforms.loops.nests import counted
-from affdsl.passes.transforms.loops.pieces import split_body
 
 Fate = Literal["runs once", "never runs", "does nothing"]
 
@@ -132,8 +133,8 @@ def settled(function: Func, before: Func) -> Settled:
     _find_around(changed, inside, around)
     entered = {*around, *inside}
     made = renamed(rewrite_within(function, rule, entered, {*changed}), values)
-    made = _with_subscripts(made, known) if known else made
-    made = without_unread(made) if conditions.are_any else made
+    made = with_affine_subscripts(made, Indices({}, known), positions_of(made)) if known else made
+    made = without_unread_conditions(made) if conditions.are_any else made
     idle = {op: _without_idle(op, touched, gone) for op in made.body if op not in old}
     if all(new == (op,) for op, new in idle.items()):
         return Settled(made, gone)
@@ -158,26 +159,6 @@ def _of_known(op: arith.Binary, context: Context, known: Mapping[Value, Affine])
         return None
     exprs = tuple(known.get(v, context.meant(v)) for v in (op.left, op.right))
     return (affine.Min if op.kind == "minsi" else affine.Max)(op.result, exprs, location=op.location)
-
-
-def _with_subscripts(function: Func, known: Mapping[Value, Affine]) -> Func:
-    """The function with affine subscripts of what is accessed at places that are affine now, as far as they may be."""
-    positions = positions_of(function)
-
-    def rule(op: Op) -> Op | None:
-        if not isinstance(op, memref.Load | memref.Store) or known.keys().isdisjoint(op.indices):
-            return None
-        index = tuple(known.get(v, Affine.of(v)) for v in op.indices)
-        if not are_valid(index, positions):
-            return None
-        if isinstance(op, memref.Load):
-            return affine.Load(op.result, op.memref, index, location=op.location, attributes=op.attributes)
-        return affine.Store(op.value, op.memref, index, location=op.location, attributes=op.attributes)
-
-    made = rewrite(function, rule)
-    read = {v for op in walk(made) for v in op.reads()}
-    unused = known.keys() - read
-    return rewrite(made, lambda op: () if isinstance(op, affine.Apply) and op.result in unused else None)
 
 
 def _without_idle(root: Op, touched: Collection[Value], gone: dict[Value, Fate]) -> Block:

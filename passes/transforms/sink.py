@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, vector
 from affdsl.ir.expr import Constraint, Value
@@ -20,7 +21,7 @@ from affdsl.passes.legality.running import peeled_first, so_that_it_runs
 from affdsl.passes.legality.words import access_name, accessed_element, explained, name
 from affdsl.passes.transforms.hoist import may_meet
 from affdsl.passes.transforms.loops.nests import loop_of
-from affdsl.passes.transforms.loops.pieces import block_around, split_body, with_block
+from affdsl.passes.transforms.loops.pieces import block_around, with_block
 
 _LOADS = (affine.Load, affine.VectorLoad, memref.Load, vector.Load)
 

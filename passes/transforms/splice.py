@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.frozen import Frozen
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func, Module
@@ -110,9 +111,7 @@ def splice(
     behind: Block = ()
     if ahead:
         made = renamed(made, values)
-        end = made.body[-1]
-        assert isinstance(end, affine.Yield), "a loop with results ends with a yield"
-        behind = last_iteration(made, {*end.values[len(rows) :]})
+        behind = last_iteration(made, {*yielded(made.body)[len(rows) :]})
         made = with_fields(made, upper=(loop.upper[0] - loop.step,), written=None)
     new = (*before, made, *behind) if runs else if_it_runs(loop, before, made, behind)
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)

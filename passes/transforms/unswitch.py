@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from affdsl.frozen import Frozen
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
@@ -22,7 +23,6 @@ from affdsl.passes.transforms.loops.pieces import (
     defined_inside,
     ended,
     operations_in,
-    split_body,
     with_loop,
 )
 

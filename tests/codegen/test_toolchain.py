@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from affdsl.codegen import background, toolchain
+from affdsl.codegen import background, processes, toolchain
 from affdsl.codegen.errors import ToolchainError
 from affdsl.codegen.toolchain import Command, compile_shared, find_compiler, identify, jit_flags, machine
 
@@ -221,13 +221,13 @@ def test_a_compiler_that_cannot_start_or_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_compiler_that_is_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "_limiter", lambda: ((), True))  # as where there is no prlimit program
+    monkeypatch.setattr(processes, "_limiter", lambda: ((), True))  # as where there is no prlimit program
     with pytest.raises(ToolchainError, match=r"cannot be started: .*No such file"):
         compile_shared(fake(tmp_path / "gone"), GOOD, ())
 
 
 def test_a_slow_compiler_is_stopped_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain, "TIMEOUT", 1)
+    monkeypatch.setattr(processes, "TIMEOUT", 1)
     slow = script(tmp_path / "slow", f"sleep 60 & echo $! > {tmp_path}/child; wait")
     with pytest.raises(ToolchainError, match="took more than 1 seconds"):
         compile_shared(fake(slow), GOOD, ())
@@ -238,7 +238,7 @@ def test_a_slow_compiler_is_stopped_with_its_children(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("late", [False, True])
 def test_the_run_is_clean_and_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool) -> None:
     if late:
-        monkeypatch.setattr(toolchain, "_limiter", lambda: ((), True))
+        monkeypatch.setattr(processes, "_limiter", lambda: ((), True))
     monkeypatch.setenv("LD_PRELOAD_LIKE", "secret")
     report = tmp_path / "report"
     # The pause lets limits arrive that are set after the start.
@@ -256,7 +256,7 @@ def test_the_run_is_clean_and_limited(tmp_path: Path, monkeypatch: pytest.Monkey
     environment = {line.partition("=")[0] for line in lines if "=" in line} - {"PWD", "OLDPWD", "SHLVL", "_"}
     assert environment == {"PATH", "TMPDIR", "LANG"}
     core, seconds, folder, mode, stdin = lines[-5:]
-    assert (core, seconds) == ("0", str(toolchain.TIMEOUT))
+    assert (core, seconds) == ("0", str(processes.TIMEOUT))
     assert f"TMPDIR={folder}" in lines
     assert mode == "700"
     assert stdin == "/dev/null"
@@ -264,8 +264,8 @@ def test_the_run_is_clean_and_limited(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_limits_never_exceed_those_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolchain.resource, "getrlimit", lambda which: (5, 7))
-    assert set(toolchain._limits().values()) == {0, 7}
+    monkeypatch.setattr(processes.resource, "getrlimit", lambda which: (5, 7))
+    assert set(processes._limits().values()) == {0, 7}
 
 
 def test_machine_is_stable_and_falls_back_to_the_machines_name(monkeypatch: pytest.MonkeyPatch) -> None:

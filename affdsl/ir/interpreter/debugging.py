@@ -16,7 +16,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.environment import Env, InterpreterError, Step, error
 from affdsl.ir.messages import where
 from affdsl.ir.reports import shown_float, with_report
-from affdsl.ir.types import FloatType, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import FloatType, IndexType, IntegerType, Type, VectorType, element_of
 
 
 @public
@@ -67,7 +67,7 @@ def assertion(op: Opaque, before: Sequence[Op]) -> Step:
 def _require_scalar(op: Opaque, value: Value | None) -> None:
     if value is None:
         return
-    element = value.type.element if isinstance(value.type, VectorType) else value.type
+    element = element_of(value.type)
     if not isinstance(element, FloatType | IntegerType | IndexType):
         raise error(op, f"the interpreter prints numbers only, not {value.type}")
 

@@ -237,7 +237,7 @@ def shape_cast(op: vector.ShapeCast) -> Step:
 def bit_cast(op: vector.BitCast) -> Step:
     """result = the bits of source in lanes of another type"""
     source, target = vector_type(op.source, op), vector_type(op.result, op)
-    old, new = _bits(source.element), _bits(target.element)
+    old, new = width(source.element), width(target.element)
     per_row = target.shape[-1] if target.shape else 1
 
     def function(env: Env) -> Lanes:
@@ -248,10 +248,6 @@ def bit_cast(op: vector.BitCast) -> Step:
         return vector_of(target.shape, numbers)
 
     return _gives(op, function)
-
-
-def _bits(type: ScalarType) -> int:
-    return type.width if isinstance(type, FloatType) else width(type)
 
 
 def from_elements(op: vector.FromElements) -> Step:

@@ -22,6 +22,7 @@ from affdsl.ir.types import (
     Type,
     UnrankedMemRefType,
     VectorType,
+    element_of,
     same_shape,
 )
 
@@ -34,15 +35,10 @@ CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
-def element(type: Type) -> Type:
-    """The type of the scalars of a vector; any other type itself."""
-    return type.element if isinstance(type, VectorType) else type
-
-
 def must_be(wanted: str, *values: Value) -> Iterator[str]:
     """Each of values is a scalar or vector of a class of CLASSES."""
     for value in values:
-        found = element(value.type)
+        found = element_of(value.type)
         if not isinstance(found, CLASSES[wanted]) or _has_sign(found):
             yield f"{shown(value)} must be {_article(wanted)} {wanted}, but has type {value.type}"
 
@@ -85,7 +81,7 @@ def constant(op: arith.Constant) -> Iterator[str]:
             yield from is_number(number, type.element)
     else:
         yield from is_number(value, type)
-    if _has_sign(element(type)):
+    if _has_sign(element_of(type)):
         yield f"a constant has no type with a sign of its own, such as {type}"
 
 
@@ -145,7 +141,7 @@ def cast(op: arith.Cast) -> Iterator[str]:
     source_class, target_class = arith.CASTS.get(op.kind, ("integer or float", "integer or float"))
     problems = [*must_be(source_class, op.operand), *must_be(target_class, op.result)]
     yield from problems
-    source, target = element(op.operand.type), element(op.result.type)
+    source, target = element_of(op.operand.type), element_of(op.result.type)
     fits = {
         "ext": _bits(source) < _bits(target),
         "trunc": _bits(source) > _bits(target),
@@ -200,7 +196,7 @@ def reduction(kind: str, result: Value) -> Iterator[str]:
     if wanted is None:
         yield f"unknown reduction {kind!r}; known: {', '.join(affine.REDUCTIONS)}"
     elif wanted == "any":
-        if not isinstance(element(result.type), ScalarType):
+        if not isinstance(element_of(result.type), ScalarType):
             yield f"the reduction {kind} takes scalars or vectors, which {shown(result)} of type {result.type} is not"
     elif wanted in ("signed", "unsigned"):
         if not isinstance(result.type, IntegerType) or result.type.sign != wanted[0]:

@@ -9,10 +9,10 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.vector import map_dims
 from affdsl.ir.messages import shown
-from affdsl.ir.types import FloatType, IntegerType, ScalarType, Type, VectorType
+from affdsl.ir.types import FloatType, IntegerType, ScalarType, Type, VectorType, element_of
 from affdsl.ir.verifier import vector_lanes as lanes
 from affdsl.ir.verifier.context import Rules, needed, of_types
-from affdsl.ir.verifier.types import element, must_be, must_be_known, must_have
+from affdsl.ir.verifier.types import must_be, must_be_known, must_have
 from affdsl.ir.verifier.vector_memory import access, masked, transfer
 from affdsl.ir.verifier.vector_words import (
     are_vectors,
@@ -45,9 +45,9 @@ def reduction(op: vector.Reduction) -> Iterator[str]:
     if len(dims_of(op.source.type)) > 1:
         yield f"{shown(op.source)} must have one dimension, but has type {op.source.type}"
     for value in (op.result, *op.acc):
-        if value.type != element(op.source.type):
+        if value.type != element_of(op.source.type):
             yield f"{shown(value)} has type {value.type}, which is not that of the lanes of {op.source.type}"
-    yield from _combines(op.combine, element(op.source.type))
+    yield from _combines(op.combine, element_of(op.source.type))
     if len(op.acc) > 1:
         yield f"has {len(op.acc)} accumulators; it takes one or none"
 
@@ -59,7 +59,7 @@ def multi_reduction(op: vector.MultiReduction) -> Iterator[str]:
     if len(set(op.dims)) < len(op.dims) or any(not 0 <= d < len(dims) for d in op.dims):
         yield f"reduces the dimensions {in_words(op.dims)}, which must be among those of {op.source.type}, each once"
         return
-    of = element(op.source.type)
+    of = element_of(op.source.type)
     assert isinstance(of, ScalarType)
     left = tuple(d for k, d in enumerate(dims) if k not in op.dims)
     yield from must_have(vector_of(left, of) if left else of, op.acc, op.result)
@@ -75,10 +75,10 @@ def contract(op: vector.Contract) -> Iterator[str]:
     if len(op.maps) != 3:
         problems.append(f"has {len(op.maps)} maps, but needs one for each of its three operands")
     yield from problems
-    yield from _combines(op.combine, element(op.acc.type))
+    yield from _combines(op.combine, element_of(op.acc.type))
     if not problems:
         yield from _contract_maps(op)
-        left, acc = element(op.left.type), element(op.acc.type)
+        left, acc = element_of(op.left.type), element_of(op.acc.type)
         if left != acc and not _extends(left, acc):
             yield f"{shown(op.left)} has elements of type {left}, which cannot become {acc}, those of {shown(op.acc)}"
 
@@ -138,7 +138,7 @@ def outer_product(op: vector.OuterProduct) -> Iterator[str]:
         problems.append(f"{shown(op.left)} and {shown(op.right)} must have one dimension")
     problems += have_same_element(op.left, op.right)
     yield from needed(problems)
-    of = element(op.left.type)
+    of = element_of(op.left.type)
     assert isinstance(of, ScalarType)
     yield from must_have(vector_of(dims_of(op.left.type) + dims_of(op.right.type), of), op.result, *op.acc)
     yield from _combines(op.combine, of)

@@ -9,9 +9,9 @@ from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.vector import POISON
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
-from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, Type, VectorType
+from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, Type, VectorType, element_of
 from affdsl.ir.verifier.context import needed
-from affdsl.ir.verifier.types import element, must_have
+from affdsl.ir.verifier.types import must_have
 from affdsl.ir.verifier.vector_words import (
     Dims,
     are_vectors,
@@ -27,7 +27,7 @@ def extract(op: vector.Extract) -> Iterator[str]:
     yield from are_vectors(op.source)
     yield from _position(op, op.source)
     rest = dims_of(op.source.type)[len(op.static_position) :]
-    of = element(op.source.type)
+    of = element_of(op.source.type)
     if not isinstance(of, ScalarType) or len(op.static_position) > len(dims_of(op.source.type)):
         return
     if rest or op.result.type != VectorType((1,), of):  # MLIR lets a vector of one lane stand for a scalar
@@ -40,7 +40,7 @@ def insert(op: vector.Insert) -> Iterator[str]:
     yield from _position(op, op.target)
     yield from must_have(op.target.type, op.result)
     rest = dims_of(op.target.type)[len(op.static_position) :]
-    of = element(op.target.type)
+    of = element_of(op.target.type)
     if isinstance(of, ScalarType) and len(op.static_position) <= len(dims_of(op.target.type)):
         yield from must_have(vector_of(rest, of) if rest else of, op.value)
 
@@ -71,7 +71,7 @@ def extract_slice(op: vector.ExtractStridedSlice) -> Iterator[str]:
     for k, (size, (full, scalable)) in enumerate(zip(op.sizes, dims, strict=False)):
         if scalable and size != full:
             yield f"takes {size} along dimension {k}, which is scalable and can only be taken whole: {op.source.type}"
-    of = element(op.source.type)
+    of = element_of(op.source.type)
     assert isinstance(of, ScalarType)
     taken = tuple((size, scalable) for size, (_, scalable) in zip(op.sizes, dims, strict=False))
     yield from must_have(vector_of(taken + dims[len(taken) :], of), op.result)
@@ -123,7 +123,7 @@ def shuffle(op: vector.Shuffle) -> Iterator[str]:
     for row in op.mask:
         if row != POISON and not 0 <= row < rows:
             yield f"there is no row {row} among the {rows} of {shown(op.left)} and {shown(op.right)}"
-    of = element(op.left.type)
+    of = element_of(op.left.type)
     assert isinstance(of, ScalarType)
     yield from must_have(vector_of(((len(op.mask), False), *left[1:]), of), op.result)
     yield from are_vectors(op.result)
@@ -137,7 +137,7 @@ def transpose(op: vector.Transpose) -> Iterator[str]:
         given = f"{in_words(op.permutation)}, of {len(op.permutation)} numbers,"
         problems.append(f"{given} is no permutation of the {len(dims)} dimensions of {op.source.type}")
     yield from needed(problems)
-    of = element(op.source.type)
+    of = element_of(op.source.type)
     if isinstance(of, ScalarType):
         yield from must_have(vector_of(tuple(dims[k] for k in op.permutation), of), op.result)
 
@@ -168,7 +168,7 @@ def bit_cast(op: vector.BitCast) -> Iterator[str]:
 
 def _row_bits(type: Type) -> int:
     """The bits of a vector along its last dimension."""
-    of, dims = element(type), dims_of(type)
+    of, dims = element_of(type), dims_of(type)
     width = 64 if isinstance(of, IndexType) else of.width if isinstance(of, IntegerType | FloatType) else 0
     return width * (dims[-1][0] if dims else 1)
 
@@ -197,7 +197,7 @@ def _lanes(value: Value, scalars: Sequence[Value]) -> Iterator[str]:
 def step(op: vector.Step) -> Iterator[str]:
     """A vector of index of one dimension."""
     yield from are_vectors(op.result)
-    if element(op.result.type) != INDEX or len(dims_of(op.result.type)) != 1:
+    if element_of(op.result.type) != INDEX or len(dims_of(op.result.type)) != 1:
         yield f"{shown(op.result)} must be a vector of index of one dimension, but has type {op.result.type}"
 
 
@@ -220,7 +220,7 @@ def constant_mask(op: vector.ConstantMask) -> Iterator[str]:
 
 
 def _mask_sizes(mask: Value, given: int) -> Iterator[str]:
-    if element(mask.type) != I1:
+    if element_of(mask.type) != I1:
         yield f"{shown(mask)} is a mask, which must be a vector of i1, but has type {mask.type}"
     if given != max(len(dims_of(mask.type)), 1):
         yield f"{shown(mask)} needs a number of lanes for each dimension, but {given} are given for {mask.type}"

@@ -9,8 +9,8 @@ from affdsl.ir.dialects.vector import map_dims, mask_dims
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
 from affdsl.ir.messages import shown
-from affdsl.ir.types import I1, INDEX, FloatType, IntegerType, MemRefType, Type, VectorType
-from affdsl.ir.verifier.types import element, must_be, must_have, power_of_two
+from affdsl.ir.types import I1, INDEX, FloatType, IntegerType, MemRefType, Type, VectorType, element_of
+from affdsl.ir.verifier.types import must_be, must_have, power_of_two
 from affdsl.ir.verifier.vector_words import (
     are_vectors,
     dims_of,
@@ -69,7 +69,7 @@ def _transfer_bits(type: VectorType, of: Type) -> Iterator[str]:
     """The last dimension of the vector takes whole elements."""
 
     def bits(of: Type) -> int:
-        one = element(of)
+        one = element_of(of)
         width = one.width if isinstance(one, IntegerType | FloatType) else 64
         return width * (of.shape[-1] if isinstance(of, VectorType) and of.shape else 1)
 
@@ -134,7 +134,7 @@ def masked(
         of = op.memref.type.element
         if isinstance(of, VectorType):
             yield f"{shown(op.memref)} has elements of type {of}, which cannot be masked"
-        elif element(value.type) != of:
+        elif element_of(value.type) != of:
             yield f"{shown(value)} has type {value.type}, but the elements of {shown(op.memref)} have type {of}"
         if (
             isinstance(op, vector.MaskedLoad | vector.MaskedStore)

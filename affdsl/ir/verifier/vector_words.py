@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
-from affdsl.ir.types import I1, ScalarType, Type, VectorType
-from affdsl.ir.verifier.types import element
+from affdsl.ir.types import I1, ScalarType, Type, VectorType, element_of
 
 Dims = tuple[tuple[int, bool], ...]
 """The sizes of a vector, each with whether it is scalable."""
@@ -52,8 +51,8 @@ def is_mask(value: Value) -> Iterator[str]:
 def have_same_element(first: Value, *others: Value) -> Iterator[str]:
     """Values are, or have elements, of one type."""
     for value in others:
-        if element(value.type) != element(first.type):
-            found, wanted = element(value.type), element(first.type)
+        if element_of(value.type) != element_of(first.type):
+            found, wanted = element_of(value.type), element_of(first.type)
             yield f"{shown(value)} has elements of type {found}, but {shown(first)} of {wanted}"
 
 

@@ -10,8 +10,7 @@ from affdsl.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, IntegerAt
 from affdsl.ir.dialects import vector
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Static
-from affdsl.ir.types import I1, I64, FloatType, Type, VectorType
-from affdsl.ir.verifier.types import element
+from affdsl.ir.types import I1, I64, FloatType, Type, VectorType, element_of
 from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.form import Form, Said
 from affdsl.mlir.generic.rows import Property, Row, number_property
@@ -112,7 +111,7 @@ def _kind_today(fields: dict[str, Any]) -> None:
     old = vector.OLD_KINDS.get(fields["combine"])
     if old is not None:
         floats, integers = old
-        fields["combine"] = floats if isinstance(element(fields["result"].type), FloatType) else integers
+        fields["combine"] = floats if isinstance(element_of(fields["result"].type), FloatType) else integers
 
 
 # Types that follow from others

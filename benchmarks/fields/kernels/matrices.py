@@ -193,7 +193,7 @@ def kronecker(a: af.f64[M, N], b: af.f64[K, L], c: af.f64[M, K, N, L]):
 
 @LOOPS.beside(kronecker, M=20, N=20, K=20, L=20)
 def _(a, b, c):
-    np.multiply(a[:, None, :, None], b[:, None, :], out=c)
+    np.multiply(a[:, None, :, None], b[:, None, :], c)
 
 
 @af.kernel

@@ -22,7 +22,7 @@ def last_element_kept(x: af.f64[N], y: af.f64[N]):
 )
 def _(x, y):
     y[0] = x[0]
-    np.subtract(x[1:], x[:-1], out=y[1:])
+    np.subtract(x[1:], x[:-1], y[1:])
 
 
 @af.kernel
@@ -88,7 +88,7 @@ def counter_beside_the_index(x: af.f64[N], y: af.f64[2 * N]):
     N=100_000,
 )
 def _(x, y):
-    np.multiply(y[::2], 0.5, out=x)
+    np.multiply(y[::2], 0.5, x)
 
 
 @af.kernel
@@ -106,7 +106,7 @@ def counter_that_runs_down(x: af.f32[N], y: af.f32[N], z: af.f32[N]):
     N=100_000,
 )
 def _(x, y, z):
-    np.multiply(x, y[::-1], out=z)
+    np.multiply(x, y[::-1], z)
 
 
 @af.kernel

@@ -232,4 +232,4 @@ def rectified(x: af.f32[N], y: af.f32[N]):
 
 @IDIOMS.beside(rectified, c="for (int64_t i = 0; i < N; ++i) y[i] = x[i] > 0 ? x[i] : 0;", N=200_000)
 def _(x, y):
-    np.maximum(x, 0, out=y)
+    np.maximum(x, 0, y)

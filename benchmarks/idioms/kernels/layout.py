@@ -75,7 +75,7 @@ def _fortran(r, s):
     N=600,
 )
 def _(a, b, c):
-    np.add(a, b, out=c)
+    np.add(a, b, c)
 
 
 @af.kernel
@@ -116,7 +116,7 @@ def every_second_of_a_view(x: af.strided(af.f32[N]), y: af.f32[N]):
     N=200_000,
 )
 def _(x, y):
-    np.multiply(x, np.float32(3), out=y)
+    np.multiply(x, np.float32(3), y)
     y += np.float32(1)
 
 
@@ -189,4 +189,4 @@ def channels_first(x: af.f32[M, N, 3], y: af.f32[3, M, N]):
 
 @IDIOMS.beside(channels_first, tolerance=1e-6, M=400, N=400)
 def _(x, y):
-    np.divide(x.transpose(2, 0, 1), np.float32(255), out=y)
+    np.divide(x.transpose(2, 0, 1), np.float32(255), y)

@@ -29,7 +29,7 @@ def parts_behind_the_point(x: af.f64[N], y: af.f64[N]):
 
 @IDIOMS.beside(parts_behind_the_point, N=100_000)
 def _(x, y):
-    np.subtract(x, np.floor(x), out=y)
+    np.subtract(x, np.floor(x), y)
 
 
 @af.kernel
@@ -60,7 +60,7 @@ def bytes_as_fractions(x: af.u8[N], y: af.f32[N]):
 
 @IDIOMS.beside(bytes_as_fractions, tolerance=1e-6, N=300_000)
 def _(x, y):
-    np.divide(x, np.float32(255), out=y)
+    np.divide(x, np.float32(255), y)
 
 
 @af.kernel
@@ -167,8 +167,8 @@ def whole_numbers_by_a_constant(x: af.i32[N], day: af.i32[N], rest: af.i32[N]):
     N=100_000,
 )
 def _(x, day, rest):
-    np.floor_divide(x, 86400, out=day)
-    np.remainder(x, 86400, out=rest)
+    np.floor_divide(x, 86400, day)
+    np.remainder(x, 86400, rest)
 
 
 @af.kernel
@@ -187,7 +187,7 @@ def complex_product(a: af.c128[N], b: af.c128[N], y: af.c128[N]):
     N=50_000,
 )
 def _(a, b, y):
-    np.multiply(a, b.conj(), out=y)
+    np.multiply(a, b.conj(), y)
 
 
 @af.kernel
@@ -213,4 +213,4 @@ def degrees_to_radians_and_sine(x: af.f64[N], y: af.f64[N]):
     degrees_to_radians_and_sine, given={"x": lambda r, s: r.uniform(0, 360, s["N"])}, tolerance=1e-11, N=20_000
 )
 def _(x, y):
-    np.sin(x * (np.pi / 180), out=y)
+    np.sin(x * (np.pi / 180), y)

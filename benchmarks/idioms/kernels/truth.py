@@ -17,7 +17,7 @@ def both_masks(a: af.bool_[N], b: af.bool_[N], y: af.bool_[N]):
 
 @IDIOMS.beside(both_masks, c="for (int64_t i = 0; i < N; ++i) y[i] = a[i] & b[i];", N=500_000)
 def _(a, b, y):
-    np.logical_and(a, b, out=y)
+    np.logical_and(a, b, y)
 
 
 @af.kernel

@@ -149,7 +149,7 @@ def store_in_one_branch_only(a: af.f32[N], b: af.f32[N], c: af.f32[N]):
 @IDIOMS.beside(store_in_one_branch_only, tolerance=1e-6, N=100_000)
 def _(a, b, c):
     np.multiply(b, c, out=a, where=b > 0)
-    np.add(a, b, out=c)
+    np.add(a, b, c)
 
 
 @af.kernel
@@ -189,9 +189,9 @@ def three_arrays_in_one_loop(a: af.f64[N], b: af.f64[N], c: af.f64[N], d: af.f64
 
 @IDIOMS.beside(three_arrays_in_one_loop, N=100_000)
 def _(a, b, c, d):
-    np.add(b, c, out=a)
-    np.multiply(a, 2, out=d)
-    np.subtract(d, c, out=b)
+    np.add(b, c, a)
+    np.multiply(a, 2, d)
+    np.subtract(d, c, b)
 
 
 @af.kernel

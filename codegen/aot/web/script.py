@@ -38,7 +38,7 @@ def script(library: Library, sources: Sources) -> str:
     """
     described = functions(library, sources)
     parts = [
-        _kernel(library, kernel, function, written, sources)
+        _kernel(kernel, function, written, sources)
         for kernel, function, written in zip(library.kernels, described, sources.functions, strict=True)
     ]
     names = ", ".join(kernel.name for kernel in library.kernels)
@@ -74,7 +74,7 @@ def _file(name: str) -> str:
     return files("affdsl.codegen.aot.web").joinpath(name).read_text(encoding="utf-8")
 
 
-def _kernel(library: Library, kernel: ShippedKernel, function: Function, written: Written, sources: Sources) -> str:
+def _kernel(kernel: ShippedKernel, function: Function, written: Written, sources: Sources) -> str:
     """What the script must know of a kernel, as JavaScript."""
     _require(kernel, function)
     listed = listed_conditions(kernel)

@@ -23,7 +23,8 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import IndexType
-from affdsl.passes.analysis.bounds.claims import Claim, Demand, Demands, Key, Need
+from affdsl.passes.analysis.bounds.claims import Claim, Demand, Key, Need
+from affdsl.passes.analysis.bounds.demands import Demands
 from affdsl.passes.analysis.bounds.numbers import ByNumbers
 from affdsl.passes.analysis.bounds.obvious import facts_of, is_obvious
 from affdsl.passes.analysis.bounds.outside import BrokenClaims, Example

@@ -11,7 +11,8 @@ from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.access import Access
-from affdsl.passes.analysis.bounds.claims import Claim, Demand, Demands, Verb
+from affdsl.passes.analysis.bounds.claims import Claim, Demand, Verb
+from affdsl.passes.analysis.bounds.demands import Demands
 from affdsl.passes.analysis.domain import Domain
 
 

@@ -7,7 +7,8 @@ from random import Random
 
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
-from affdsl.passes.analysis.bounds.claims import Demand, Demands, Key, Need
+from affdsl.passes.analysis.bounds.claims import Demand, Key, Need
+from affdsl.passes.analysis.bounds.demands import Demands
 from affdsl.passes.analysis.bounds.obvious import facts_of, is_obvious
 from affdsl.passes.analysis.bounds.outside import BrokenClaims, Example
 from affdsl.passes.analysis.domain import Domain

@@ -9,7 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, ub
 from affdsl.ir.dialects.opaque import OpaqueBlock
 from affdsl.ir.expr import Value
-from affdsl.ir.types import VectorType
+from affdsl.ir.types import element_of
 from affdsl.mlir.literals import literal
 from affdsl.passes.cleanup.canonicalize.graph import Body, Graph, OpNode
 from affdsl.passes.cleanup.canonicalize.rules import Known, Rule, Rules
@@ -124,7 +124,7 @@ def _key(op: Op) -> object:
     match op:
         case arith.Constant(result=result, value=value):
             type = result.type
-            element = type.element if isinstance(type, VectorType) else type
+            element = element_of(type)
             if isinstance(value, tuple):
                 texts = [literal(v, element) for v in value]
                 return (type, texts[0] if len(set(texts)) == 1 else tuple(texts))

@@ -8,7 +8,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.formats import FORMATS
 from affdsl.ir.traverse import rewrite, walk
-from affdsl.ir.types import FloatType, VectorType
+from affdsl.ir.types import FloatType, element_of
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.lowering.maker import Maker
@@ -86,5 +86,5 @@ def _is_known(op: Op) -> bool:
 
 
 def _element(value: Value) -> str:
-    type = value.type.element if isinstance(value.type, VectorType) else value.type
+    type = element_of(value.type)
     return type.name if isinstance(type, FloatType) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from affdsl.frozen import Frozen
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Constraint, Term, Value
@@ -29,7 +30,7 @@ from affdsl.passes.transforms.fuse.between import after_both, require_values
 from affdsl.passes.transforms.fuse.parallels import fuse_parallel
 from affdsl.passes.transforms.fuse.ranges import FIRST, Part, Range, guards, hull, parts
 from affdsl.passes.transforms.loops.nests import counted, loop_of, loop_of_any_kind
-from affdsl.passes.transforms.loops.pieces import copied_loop, ended, split_body, visible_before
+from affdsl.passes.transforms.loops.pieces import copied_loop, ended, visible_before
 
 
 def fuse(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.applied import Applied
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
@@ -110,13 +111,6 @@ def _only(bounds: Sequence[Affine], chosen: Callable[[Iterable[int]], int]) -> t
     for bound in bounds:
         found.setdefault(bound - bound.constant, []).append(bound.constant)
     return tuple(rest + chosen(numbers) for rest, numbers in found.items())
-
-
-def split_body(body: Block) -> tuple[Block, tuple[Value, ...]]:
-    """The operations of a block without its terminator, and what that yields."""
-    if body and isinstance(body[-1], affine.Yield):
-        return body[:-1], body[-1].values
-    return body, ()
 
 
 def copies(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import definitions, rewrite, substitute, walk, with_fields
-from affdsl.ir.types import INDEX, IndexType, IntegerType
-from affdsl.passes.affine.positions import are_valid, positions_of
-from affdsl.passes.transforms.loops.pieces import split_body
+from affdsl.ir.traverse import substitute, walk, with_fields
+from affdsl.ir.types import INDEX
+from affdsl.passes.affine.subscripts import exact_indices
 
 
 def wrap_arounds(loop: affine.For) -> dict[Value, Affine]:
@@ -24,9 +24,9 @@ def wrap_arounds(loop: affine.For) -> dict[Value, Affine]:
     Wolfe, "High Performance Compilers for Parallel Computing", 1996, 9.3 (wrap-around variables).
     """
     body, yielded = split_body(loop.body)
-    makers = {v: op for op in body for v in op.defines()}
+    indices = exact_indices(loop)
     inside = {*loop.carried, *(v for op in body for each in walk(op) for v in (*each.defines(), *each.binds()))}
-    found = ((c, _affine(v, makers)) for c, v in zip(loop.carried, yielded, strict=True))
+    found = ((c, indices.expr(v)) for c, v in zip(loop.carried, yielded, strict=True))
     return {c: e for c, e in found if e is not None and loop.iv in e.values() and inside.isdisjoint(e.values())}
 
 
@@ -70,53 +70,3 @@ def peeled_off(loop: affine.For, function: Func) -> affine.For:
         carried=tuple(loop.carried[k] for k in kept),
         results=tuple(loop.results[k] for k in kept),
     )
-
-
-def with_affine_subscripts(function: Func, loop: affine.For) -> Func:
-    """The function where accesses of a loop at numbers that are affine have affine subscripts, as far as they may."""
-    makers, positions = definitions(loop), positions_of(function)
-
-    def rule(op: Op) -> Op | None:
-        if not isinstance(op, memref.Load | memref.Store):
-            return None
-        index = [_affine(v, makers) or Affine.of(v) for v in op.indices]
-        if not are_valid(index, positions):
-            return None
-        if isinstance(op, memref.Load):
-            return affine.Load(op.result, op.memref, (*index,), location=op.location, attributes=op.attributes)
-        return affine.Store(op.value, op.memref, (*index,), location=op.location, attributes=op.attributes)
-
-    made = _without_unread(rewrite(loop, rule))
-    return rewrite(function, lambda op: made if op is loop else None)
-
-
-def _without_unread(loop: Op) -> Op:
-    """The loop without numbers that nothing reads any longer."""
-    while True:
-        read = frozenset(v for op in walk(loop) for v in op.reads())
-
-        def rule(op: Op, read: frozenset[Value] = read) -> tuple[()] | None:
-            is_number = isinstance(op, affine.Apply) or (isinstance(op, arith.Cast) and op.kind == "index_cast")
-            return () if is_number and read.isdisjoint(op.defines()) else None
-
-        made = rewrite(loop, rule)
-        if made is loop:
-            return loop
-        loop = made
-
-
-def _affine(value: Value, makers: Mapping[Value, Op]) -> Affine | None:
-    """An index, or an integer of as many bits, as an affine expression; None where it is not known to be one."""
-    match makers.get(value):
-        case affine.Apply(expr=expr):
-            return expr
-        case arith.Cast(kind="index_cast", operand=operand) if _is_long(value) and _is_long(operand):
-            return _affine(operand, makers)
-        case None if isinstance(value.type, IndexType):
-            return Affine.of(value)
-    return None
-
-
-def _is_long(value: Value) -> bool:
-    """Whether an integer has as many bits as an index."""
-    return isinstance(value.type, IndexType) or value.type == IntegerType(64)

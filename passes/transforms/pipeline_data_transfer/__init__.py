@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import split_body
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
@@ -17,7 +18,6 @@ from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.loops.nests import counted, loop_of
-from affdsl.passes.transforms.loops.pieces import split_body
 from affdsl.passes.transforms.loops.unrolling import constant_trips
 from affdsl.passes.transforms.pipeline_data_transfer.transfers import Incoming, early
 

@@ -27,14 +27,7 @@ from affdsl.passes.lowering.carried_variables import without_own_variables
 from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.vectorize.branches import without_branches
-from affdsl.passes.transforms.vectorize.carried import (
-    NOTHING,
-    chain_of,
-    in_a_row,
-    left_in_lanes,
-    ways,
-    wide_loop,
-)
+from affdsl.passes.transforms.vectorize.carried import NOTHING, left_in_lanes, wide_loop
 from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters, without_idle_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
@@ -48,6 +41,7 @@ from affdsl.passes.transforms.vectorize.statements import Order, numbered, order
 from affdsl.passes.transforms.vectorize.stores import stored_once
 from affdsl.passes.transforms.vectorize.through_conditions import chosen_through_conditions
 from affdsl.passes.transforms.vectorize.unconditional import filled, loaded_before_conditions
+from affdsl.passes.transforms.vectorize.ways import chain_of, in_a_row, ways
 from affdsl.passes.transforms.vectorize.whiles import require_carried
 
 Tail = Literal["scalar", "masked", "folded", "overlapped", "halved", "early", "covered"]

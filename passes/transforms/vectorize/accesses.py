@@ -65,7 +65,7 @@ def _same_element(at: Lanes, op: Access) -> None:
     if at.mask is not None:
         somewhere = Value(I1)
         at.emit(vector.Reduction(somewhere, "or", at.mask, (), location=op.location))
-        load = _guarded(at, op, somewhere, [load])
+        load = _guarded(op, somewhere, [load])
         (made,) = load.results
     at.emit(load)
     wide = Value(at.vector_type(op.result))
@@ -128,7 +128,7 @@ def _lane_by_lane(at: Lanes, op: Access) -> None:
             else:
                 at.emit(_of_lane(at, op, k, value=at.in_lane(op.value, k)))
         if runs is not None:
-            inside = [_guarded(at, op, runs, inside)]
+            inside = [_guarded(op, runs, inside)]
         for each in inside:
             at.emit(each)
         loaded += list(inside[-1].defines())
@@ -146,7 +146,7 @@ def _chosen_by_mask(at: Lanes, op: memref.Load) -> None:
     at.define_lanes(op.result, loaded)
 
 
-def _guarded(at: Lanes, op: Access, runs: Value, inside: Sequence[Op]) -> scf.If:
+def _guarded(op: Access, runs: Value, inside: Sequence[Op]) -> scf.If:
     """An access that runs in one lane alone if that lane runs."""
     made = tuple(inside[-1].defines())
     if not made:

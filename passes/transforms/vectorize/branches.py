@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, scf
 from affdsl.ir.expr import Value
@@ -73,7 +74,7 @@ class _Moving:
 
     def _condition(self, op: If) -> Sequence[Op]:
         op = with_fields(op, then=self.block(op.then), orelse=self.block(op.orelse))
-        if not op.results or not any(v in self.dependent for block in op.blocks() for v in _yields(block)):
+        if not op.results or not any(v in self.dependent for block in op.blocks() for v in yielded(block)):
             return [op]
         everything = self.everything or (isinstance(op, scf.If) and op.condition in self.dependent)
         branches = [self._branch(block, everything=everything) for block in op.blocks()]
@@ -97,7 +98,7 @@ class _Moving:
         inside = {v: each for each in block for v in each.defines()}
         late: list[Op] = []
         given: list[Value] = []
-        waiting, seen = list(_yields(block)), set[Value]()
+        waiting, seen = list(yielded(block)), set[Value]()
         while waiting:
             value = waiting.pop()
             maker = inside.get(value)
@@ -126,11 +127,6 @@ class _Branch(FrozenValue):
     given: Sequence[Value]
 
 
-def _yields(block: Block) -> tuple[Value, ...]:
-    last = block[-1] if block else None
-    return last.values if isinstance(last, affine.Yield | scf.Yield) else ()
-
-
 def _selected(op: If, then: _Branch, orelse: _Branch) -> list[Op]:
     """A condition that yields what its branches give, and behind it what has moved out of them."""
     results: list[Value] = []
@@ -157,8 +153,8 @@ def _selected(op: If, then: _Branch, orelse: _Branch) -> list[Op]:
         for side in (0, 1):
             rows[side].append(constant(side, condition, side == 0))
     made: list[Op] = []
-    yielded = scf.Yield if isinstance(op, scf.If) else affine.Yield
-    ends = [(yielded(tuple(row)),) if results else () for row in rows]
+    ending = scf.Yield if isinstance(op, scf.If) else affine.Yield
+    ends = [(ending(tuple(row)),) if results else () for row in rows]
     blocks = [_needed((*b.block[:-1], *extra[k], *ends[k])) for k, b in enumerate((then, orelse))]
     if results or any(blocks):
         made.append(with_fields(op, then=blocks[0], orelse=blocks[1], results=tuple(results)))
@@ -167,7 +163,7 @@ def _selected(op: If, then: _Branch, orelse: _Branch) -> list[Op]:
             moved = {getattr(each, name): Value(getattr(each, name).type) for name in roles(type(each)).results}
             outside[side].update(moved)
             made.append(with_fields(substitute(each, dict(outside[side])), **_named(each, moved)))
-    sides = [[outside[k].get(v, v) for v in _yields(b.block)] for k, b in enumerate((then, orelse))]
+    sides = [[outside[k].get(v, v) for v in yielded(b.block)] for k, b in enumerate((then, orelse))]
     for result, a, b in zip(op.results, *sides, strict=True):
         made += _chosen(made, result, condition, a, b)
     return made

@@ -2,62 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from functools import partial
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Lanewise, Op, roles
+from affdsl.ir.blocks import yielded
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.messages import op_name, shown
-from affdsl.ir.traverse import substitute, walk, with_fields
-from affdsl.ir.types import I1, INDEX, VectorType
-from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.reduction import Reductions
+from affdsl.ir.messages import op_name
+from affdsl.ir.traverse import with_fields
+from affdsl.ir.types import I1, INDEX, ScalarType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, never_fails
-from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
+from affdsl.passes.transforms.vectorize.branches import neutral_of
 from affdsl.passes.transforms.vectorize.choices import (
     Choice,
     at_iteration,
     best_of_lanes,
-    choices,
     computed_of,
     lanes_of,
     selects_of,
     set_to,
 )
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
+from affdsl.passes.transforms.vectorize.lane_after_lane import lane_after_lane, made_of, shifted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
-from affdsl.passes.transforms.vectorize.linear_scans import LinearScan, linear_scan, scanned_linearly
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sums
 from affdsl.passes.transforms.vectorize.packed import counted_on, packing_of, store_packed
-from affdsl.passes.transforms.vectorize.scans import scanned, scans
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
 from affdsl.passes.transforms.vectorize.units import one_by_one
 from affdsl.passes.transforms.vectorize.varying import Varying
+from affdsl.passes.transforms.vectorize.ways import IDEMPOTENT, Carried, chain_of, choices_of, in_a_row
 from affdsl.passes.transforms.vectorize.widen import widen_op
 
 COMBINES = {arith_kind: combine for combine, kinds in vector.KINDS.items() for arith_kind in kinds if arith_kind}
-
-IDEMPOTENT = ("minnumf", "maxnumf")
-"""Kinds without a neutral number that may combine a number as often as one likes."""
-
-
-class Carried(FrozenValue):
-    """How a value goes from iteration to iteration.
-
-    `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,
-    and `any` so that it does not matter which one of equal numbers; `set` becomes what is the same in all iterations,
-    where the condition of `choice` holds in one; `late` is chosen, and computed after the loop of the number of the
-    iteration; `packed` counts what is kept (see `packed.py`); `row` goes from lane to lane.
-    """
-
-    way: Literal["same", "all", "best", "any", "set", "late", "packed", "row"]
-    kind: str = ""
-    choice: Choice | None = None
-
 
 NOTHING: Mapping[int, Value] = {}
 
@@ -97,32 +74,6 @@ def _better(choice: Choice) -> Callable[[Value, Value], list[Op]]:
     return combine
 
 
-def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tuple[Carried, ...]:
-    """How each value goes that a loop carries."""
-    reductions, found = Reductions(dependences), list[Carried]()
-    for k in range(len(loop.carried)):
-        if reductions.is_invariant(loop, k):
-            found.append(Carried("same"))
-            continue
-        reduction = reductions.carried(loop, k)
-        free = reduction is not None and reduction.kind in (*HAS_NEUTRAL, *IDEMPOTENT)
-        if reduction is not None and free and (reassociate or not reduction.needs_reassociation):
-            found.append(Carried("all", reduction.kind))
-        else:
-            found.append(Carried("row"))
-    for k in range(len(loop.carried)):
-        if found[k].way == "row" and packing_of(loop, k) is not None:
-            found[k] = Carried("packed")
-    for choice in choices(loop, in_a_row(loop, found)):
-        exact = reassociate or choice.kind == "cmpi"  # of floats, 0 and -0 are equal and not the same
-        way: Literal["any", "best"] = "any" if exact and choice.values == (choice.key,) else "best"
-        for k, select in zip(choice.values, selects_of(loop, choice), strict=True):
-            is_late = way == "best" and k != choice.key and computed_of(loop, select.if_true) is not None
-            how = "set" if set_to(loop, choice) is not None else "late" if is_late else way
-            found[k] = Carried(how, choice=choice)
-    return tuple(found)
-
-
 def wide_loop(
     loop: affine.For,
     width: int,
@@ -149,95 +100,149 @@ def wide_loop(
     loop has left, where `going_on` has them. It is combined with what the loop starts with only if this `is_last`, and
     else stays in the lanes that the new loop yields.
     """
-    differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way not in ("same", "set", "late")}
-    differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
-    varying = Varying(loop, frozenset(differing), may_idle=may_idle)
-    at = Lanes(loop, width, varying, what, frozenset() if may_idle else filled)
-    if not masked:
-        alone = {op for first, end in units for op in loop.body[first:end]}
-        at.groups = groups(loop, varying, width, may_alias, alone)
-    before: list[Op] = []
-    after: list[Op] = []
-    narrow: dict[Op, tuple[Narrow, Value]] = {}
-    alike = [k for k, each in enumerate(how) if each.way == "all"]
-    counts = {k: count for k in alike if how[k].kind == "addi" and (count := count_of(loop, k, width)) is not None}
-    sums = narrow_sums(loop, [k for k in alike if k not in counts], width)
-    inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
-    for k, each in enumerate(how):
-        if k in counts:
-            continue
-        if each.way == "all":
-            found = sums.get(k)
-            lanes = width if found is None else found.accumulators(width)
-            if k in going_on:
-                inits[k] = going_on[k]
-            else:
-                start = _start(at, loop.carried[k], each.kind, lanes)
-                before.append(start)
-                inits[k] = start.result
-            carried[k], results[k] = (Value(inits[k].type, v.hint) for v in (carried[k], results[k]))
-            if is_last:
-                after += _combined(loop, k, each.kind, results[k])
-            if found is None:
-                at.define(loop.carried[k], carried[k])
-            else:
-                narrow[found.addition] = found, carried[k]
-        elif each.way == "any":
-            assert each.choice is not None
-            everywhere = vector.Broadcast(Value(at.vector_type(loop.carried[k])), loop.inits[k])
-            before.append(everywhere)
-            inits[k] = everywhere.result
-            carried[k], results[k] = (Value(everywhere.result.type, v.hint) for v in (carried[k], results[k]))
-            after += _best_lane(at, each.choice, results[k], loop.results[k])
-            at.define(loop.carried[k], carried[k])
-    once = _choices_of(how, "set")
+    at = _lanes(loop, width, how, what, units, may_alias, masked=masked, filled=filled, may_idle=may_idle)
+    made = _Loop(at)
+    counts, narrow = _reduced(made, how, going_on, is_last=is_last)
+    once, chosen = choices_of(how, "set"), choices_of(how, "best", "late")
     for choice in once:
-        nowhere = arith.Constant(Value(at.vector_of_type(I1)), (False,) * width)
-        before.append(nowhere)
-        inits.append(nowhere.result)
-        carried.append(Value(nowhere.result.type))
-        results.append(Value(nowhere.result.type))
-        for k in choice.values:
-            results[k] = Value(results[k].type, results[k].hint)
-        after += _after_set(loop, choice, results[-1])
-    chosen = _choices_of(how, "best", "late")
+        _add_set(made, choice)
     for choice in chosen:
-        kept = [k for k in choice.values if how[k].way == "best"]
-        for k in kept:
-            first = Value(at.vector_type(loop.carried[k]))
-            before.append(vector.Broadcast(first, loop.inits[k]))
-            inits[k] = first
-            carried[k], results[k] = (Value(first.type, v.hint) for v in (carried[k], results[k]))
-            at.define(loop.carried[k], carried[k])
-        never = arith.Constant(Value(at.vector_of_type(INDEX)), (NEVER,) * width)
-        before.append(never)
-        inits.append(never.result)
-        carried.append(Value(never.result.type))
-        results.append(Value(never.result.type))
-        iteration = Value(INDEX)
-        ends = [*(loop.results[k] for k in kept), iteration]
-        after += best_of_lanes(choice, kept, [*(results[k] for k in kept), results[-1]], ends, FEW)
-        for k in choice.values:
-            if how[k].way == "late":
-                results[k] = Value(results[k].type, results[k].hint)
-        after += _after_best(loop, choice, kept, iteration)
+        _add_best(made, choice, how)
     with at.new_block() as inside:
         if masked:
             at.mask = _mask(at)
             if lower:
                 at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
-        yielded = _body(at, how, carried, units, narrow, counts, reassociate=reassociate)
-        for choice, when in zip((*once, *chosen), carried[len(how) :], strict=True):
+        yielded = _body(at, how, made.carried, units, narrow, counts, reassociate=reassociate)
+        for choice, when in zip((*once, *chosen), made.carried[len(how) :], strict=True):
             holds = _holds(at, choice)
             is_set = choice in once
             yielded.append(at.binary("ori", when, holds) if is_set else at.select(holds, at.vector(loop.iv), when))
-        if carried:
+        if made.carried:
             at.emit(affine.Yield(tuple(yielded), location=loop.body[-1].location))
-    made = with_fields(
-        loop, body=tuple(inside), step=loop.step * width, inits=tuple(inits), carried=tuple(carried),
-        results=tuple(results), written=None,
-    )  # fmt: skip
-    return (*before, made, *after)
+    return (*made.before, made.wide(inside), *made.after)
+
+
+def _lanes(
+    loop: affine.For,
+    width: int,
+    how: Sequence[Carried],
+    what: str,
+    units: Sequence[tuple[int, int]],
+    may_alias: MayAlias,
+    *,
+    masked: bool,
+    filled: Set[Value],
+    may_idle: bool,
+) -> Lanes:
+    """The lanes of a loop, with what differs in them."""
+    alone = {op for first, end in units for op in loop.body[first:end]}
+    differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way not in ("same", "set", "late")}
+    differing.update(v for op in alone for v in op.defines())
+    varying = Varying(loop, frozenset(differing), may_idle=may_idle)
+    at = Lanes(loop, width, varying, what, frozenset() if may_idle else filled)
+    if not masked:
+        at.groups = groups(loop, varying, width, may_alias, alone)
+    return at
+
+
+class _Loop:
+    """What the loop of all lanes starts with, carries and leaves, and what is done before and after it."""
+
+    def __init__(self, at: Lanes) -> None:
+        self.at = at
+        self.before: list[Op] = []
+        self.after: list[Op] = []
+        self.inits, self.carried, self.results = list(at.loop.inits), list(at.loop.carried), list(at.loop.results)
+
+    def start(self, k: int, first: Value) -> None:
+        """Carry a vector in the place of a number: it starts with this one."""
+        self.inits[k] = first
+        self.carried[k], self.results[k] = (Value(first.type, v.hint) for v in (self.carried[k], self.results[k]))
+
+    def start_everywhere(self, k: int) -> None:
+        """Carry in all lanes what starts with what the loop does."""
+        old = self.at.loop.carried[k]
+        first = vector.Broadcast(Value(self.at.vector_type(old)), self.at.loop.inits[k])
+        self.before.append(first)
+        self.start(k, first.result)
+        self.at.define(old, self.carried[k])
+
+    def add(self, type: ScalarType, number: float) -> None:
+        """Carry one more vector, which starts with a number in all lanes."""
+        first = arith.Constant(Value(self.at.vector_of_type(type)), (number,) * self.at.width)
+        self.before.append(first)
+        self.inits.append(first.result)
+        self.carried.append(Value(first.result.type))
+        self.results.append(Value(first.result.type))
+
+    def leave_otherwise(self, k: int) -> None:
+        """Let what is read of a number behind the loop be what is computed there."""
+        self.results[k] = Value(self.results[k].type, self.results[k].hint)
+
+    def wide(self, body: Iterable[Op]) -> affine.For:
+        """The loop with a body."""
+        loop = self.at.loop
+        return with_fields(
+            loop, body=tuple(body), step=loop.step * self.at.width, inits=tuple(self.inits),
+            carried=tuple(self.carried), results=tuple(self.results), written=None,
+        )  # fmt: skip
+
+
+def _reduced(
+    made: _Loop, how: Sequence[Carried], going_on: Mapping[int, Value], *, is_last: bool
+) -> tuple[dict[int, Count], dict[Op, tuple[Narrow, Value]]]:
+    """Carry what is combined in any order; gives what is counted instead, and the additions of narrow sums."""
+    at, loop = made.at, made.at.loop
+    alike = [k for k, each in enumerate(how) if each.way == "all"]
+    counts = {k: n for k in alike if how[k].kind == "addi" and (n := count_of(loop, k, at.width)) is not None}
+    sums = narrow_sums(loop, [k for k in alike if k not in counts], at.width)
+    narrow: dict[Op, tuple[Narrow, Value]] = {}
+    for k, each in enumerate(how):
+        if each.way == "all" and k not in counts:
+            found = sums.get(k)
+            first = going_on.get(k)
+            if first is None:
+                lanes = at.width if found is None else found.accumulators(at.width)
+                start = _start(at, loop.carried[k], each.kind, lanes)
+                made.before.append(start)
+                first = start.result
+            made.start(k, first)
+            if is_last:
+                made.after += _combined(loop, k, each.kind, made.results[k])
+            if found is None:
+                at.define(loop.carried[k], made.carried[k])
+            else:
+                narrow[found.addition] = found, made.carried[k]
+        elif each.way == "any":
+            assert each.choice is not None
+            made.start_everywhere(k)
+            made.after += _best_lane(at, each.choice, made.results[k], loop.results[k])
+    return counts, narrow
+
+
+def _add_set(made: _Loop, choice: Choice) -> None:
+    """Carry in which lanes a condition has held that sets numbers."""
+    made.add(I1, False)
+    for k in choice.values:
+        made.leave_otherwise(k)
+    made.after += _after_set(made.at.loop, choice, made.results[-1])
+
+
+def _add_best(made: _Loop, choice: Choice, how: Sequence[Carried]) -> None:
+    """Carry what is chosen in each lane, and in which iteration."""
+    loop = made.at.loop
+    kept = [k for k in choice.values if how[k].way == "best"]
+    for k in kept:
+        made.start_everywhere(k)
+    made.add(INDEX, NEVER)
+    iteration = Value(INDEX)
+    ends = [*(loop.results[k] for k in kept), iteration]
+    made.after += best_of_lanes(choice, kept, [*(made.results[k] for k in kept), made.results[-1]], ends, FEW)
+    for k in choice.values:
+        if how[k].way == "late":
+            made.leave_otherwise(k)
+    made.after += _after_best(loop, choice, kept, iteration)
 
 
 def left_in_lanes(ops: Sequence[Op], how: Sequence[Carried]) -> dict[int, Value]:
@@ -269,11 +274,6 @@ def _start(at: Lanes, value: Value, kind: str, lanes: int) -> arith.Constant | v
     if kind in IDEMPOTENT:
         return vector.Broadcast(Value(at.vector_type(value)), at.loop.inits[at.loop.carried.index(value)])
     return arith.Constant(Value(VectorType((lanes,), at.scalar(value))), (neutral_of(kind, value),) * lanes)
-
-
-def _choices_of(how: Sequence[Carried], *ways: str) -> list[Choice]:
-    """What is chosen in some ways, each choice once."""
-    return list(dict.fromkeys(each.choice for each in how if each.way in ways and each.choice is not None))
 
 
 def _after_best(loop: affine.For, choice: Choice, kept: Sequence[int], iteration: Value) -> Iterator[Op]:
@@ -343,8 +343,6 @@ def _body(
 ) -> list[Value]:
     """The operations of the body, and what it yields."""
     loop = at.loop
-    last = loop.body[-1] if loop.body else None
-    yields: tuple[Value, ...] = last.values if isinstance(last, affine.Yield) else ()
     row = in_a_row(loop, how)
     chain = chain_of(loop, how, at.what)
     numbers = {op.result: op.value for op in loop.body if isinstance(op, arith.Constant)}
@@ -354,11 +352,11 @@ def _body(
             raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
     makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
     early = dict[Value, Value]()
-    ends = _lane_after_lane(at, chain, row, reassociate=reassociate) if row and not makers else {}
+    ends = lane_after_lane(at, chain, row, reassociate=reassociate) if row and not makers else {}
     started = {loop.body[first]: loop.body[first:end] for first, end in units}
     alone = {op for unit in started.values() for op in unit}
     elsewhere = {op for count in counts.values() for op in count.ops}
-    elsewhere.update(op for choice in _choices_of(how, "set") for op in selects_of(loop, choice))
+    elsewhere.update(op for choice in choices_of(how, "set") for op in selects_of(loop, choice))
     packed = {k: packing_of(loop, k) for k, each in enumerate(how) if each.way == "packed"}
     packings = [each for each in packed.values() if each is not None]
     elsewhere.update(op for packing in packings for op in packing.ops)
@@ -378,12 +376,13 @@ def _body(
             widen_op(at, op)
         makers.discard(op)
         if makers and at.mask is None and not set(row.values()).isdisjoint(op.defines()):
-            early |= _shifted(at, chain, _made_of(op, {v: value for v, value in row.items() if v not in early}))
+            early |= shifted(at, chain, made_of(op, {v: value for v, value in row.items() if v not in early}))
         if row and not makers and not ends:
             row = {v: value for v, value in row.items() if v not in early}
-            ends = early | _lane_after_lane(at, chain, row, reassociate=reassociate)
+            ends = early | lane_after_lane(at, chain, row, reassociate=reassociate)
     found: list[Value] = []
-    for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
+    rows = zip(how, loop.carried, carried[: len(how)], yielded(loop.body), strict=True)
+    for k, (each, old, new, value) in enumerate(rows):
         if k in counts:
             found.append(counted(at, counts[k], new))
         elif (packing := packed.get(k)) is not None:
@@ -400,7 +399,7 @@ def _body(
 def _computed_late(loop: affine.For, how: Sequence[Carried], elsewhere: Set[Op]) -> set[Op]:
     """What is computed after the loop alone."""
     late = set[Op]()
-    for choice in _choices_of(how, "late"):
+    for choice in choices_of(how, "late"):
         for k, select in zip(choice.values, selects_of(loop, choice), strict=True):
             if how[k].way == "late":
                 late |= {select, *(computed_of(loop, select.if_true) or ())}
@@ -411,123 +410,3 @@ def _computed_late(loop: affine.For, how: Sequence[Carried], elsewhere: Set[Op])
             late.discard(op)
             needed.update(op.reads())
     return late
-
-
-def chain_of(loop: affine.For, how: Sequence[Carried], what: str) -> tuple[Op, ...]:
-    """The operations by which what a loop carries in a row becomes what it yields, in the order of the text.
-
-    Raises IllegalTransform where others than operations on numbers are among them.
-    """
-    row = in_a_row(loop, how)
-    from_carried, forward = set(row), list[Op]()
-    for op in loop.body:
-        if not op.is_terminator and any(v in from_carried for inner in walk(op) for v in inner.reads()):
-            forward.append(op)
-            from_carried.update(op.defines())
-    needed, chain = set(row.values()), list[Op]()
-    for op in reversed(forward):
-        if needed.intersection(op.defines()):
-            chain.insert(0, op)
-            needed.update(op.reads())
-    for op in chain:
-        if not isinstance(op, Lanewise):
-            names = ", ".join(shown(v) for v in row)
-            raise refusal(op, what, f"{names} goes from each iteration to the next through {op_name(op)}")
-    return tuple(chain)
-
-
-def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
-    """What is carried from lane to lane, and what is yielded for it."""
-    last = loop.body[-1] if loop.body else None
-    yields = last.values if isinstance(last, affine.Yield) else ()
-    return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
-
-
-def _lane_after_lane(
-    at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value], *, reassociate: bool
-) -> dict[Value, Value]:
-    """A chain of operations lane after lane, and what the last lane yields for each value that is carried.
-
-    Where all lanes run, scans and what another value was in the iteration before are made in all of them at once.
-    """
-    ends: dict[Value, Value] = {}
-    if at.mask is None:
-        chain = _without_what_is_known(at, chain, row)
-        for scan in scans(at.loop, chain, row):
-            if not scan.pays(at.width, reassociate=reassociate):
-                continue
-            ends[scan.carried] = scanned(at, scan)
-            chain = [op for op in chain if op not in scan.steps]
-        for carried in [v for v in row if v not in ends]:
-            linear = linear_scan(at.loop, chain, row, carried)
-            if linear is not None and linear.pays(at.width, reassociate=reassociate):
-                ends[carried] = scanned_linearly(at, linear, partial(_in_a_row, at, linear))
-                chain = [op for op in chain if op not in linear.steps]
-        ends |= _shifted(at, chain, {v: value for v, value in row.items() if v not in ends})
-    row = {v: value for v, value in row.items() if v not in ends}
-    lanes: dict[Value, list[Value]] = {v: [] for v in (*row, *(r for op in chain for r in op.defines()))}
-    now = {v: v for v in row}
-    for k in range(at.width):
-        known: dict[Value, Value] = dict(now)
-        for op in chain:
-            read = {v: known[v] if v in known else at.in_lane(v, k) for v in op.reads()}
-            results = {name: Value(getattr(op, name).type) for name in roles(type(op)).results}
-            known.update((getattr(op, name), made) for name, made in results.items())
-            at.emit(with_fields(substitute(op, read), **results))
-        for v, found in lanes.items():
-            found.append(known[v])
-        new = {v: known[value] if value in known else at.in_lane(value, k) for v, value in row.items()}
-        if at.mask is not None:
-            runs = at.extract(at.mask, k)
-            for v, value in new.items():
-                made = Value(value.type)
-                at.emit(arith.Select(made, runs, value, now[v]))
-                new[v] = made
-        now = new
-    for v, found in lanes.items():
-        at.define_lanes(v, found)
-    return ends | now
-
-
-def _in_a_row(at: Lanes, scan: LinearScan) -> Value:
-    """What the last lane yields for a scan lane after lane."""
-    return _lane_after_lane(at, scan.steps, {scan.carried: scan.result}, reassociate=False)[scan.carried]
-
-
-def _without_what_is_known(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> list[Op]:
-    """Those operations of a chain that wait for what still goes from lane to lane; the others are made in all lanes."""
-    waiting, left = set(row), list[Op]()
-    for op in chain:
-        if waiting.isdisjoint(op.reads()):
-            widen_op(at, op)
-        else:
-            left.append(op)
-            waiting.update(op.defines())
-    return left
-
-
-def _made_of(op: Op, row: Mapping[Value, Value]) -> dict[Value, Value]:
-    """Those of what goes from lane to lane that become what an operation defines, or what one of these was before."""
-    found: dict[Value, Value] = {}
-    known = set(op.defines())
-    while more := {v: value for v, value in row.items() if value in known and v not in found}:
-        found |= more
-        known.update(more)
-    return found
-
-
-def _shifted(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:
-    """What the last lane yields for values that no chain makes: each lane has that of the lane before, by a shuffle."""
-    made = {v for op in chain for v in op.defines()}
-    order = (0, *range(at.width, 2 * at.width - 1))
-    ends: dict[Value, Value] = {}
-    waiting = [v for v, value in row.items() if value not in made and value not in at.exprs]
-    while ready := next((v for v in waiting if row[v] not in row or row[v] in ends), None):
-        waiting.remove(ready)
-        yielded = at.vector(row[ready])
-        first, shifted = Value(yielded.type), Value(yielded.type)
-        at.emit(vector.Broadcast(first, ready))
-        at.emit(vector.Shuffle(shifted, first, yielded, order))
-        at.define(ready, shifted)
-        ends[ready] = at.extract(yielded, at.width - 1)
-    return ends

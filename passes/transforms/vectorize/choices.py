@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
@@ -64,8 +65,7 @@ def choices(loop: affine.For, row: Mapping[Value, Value]) -> tuple[Choice, ...]:
 def selects_of(loop: affine.For, choice: Choice) -> list[arith.Select]:
     """What chooses each of the values."""
     made = {v: op for op in loop.body for v in op.defines()}
-    last = loop.body[-1]
-    found = [made[last.values[k]] for k in choice.values] if isinstance(last, affine.Yield) else []
+    found = (made[yielded(loop.body)[k]] for k in choice.values)
     return [op for op in found if isinstance(op, arith.Select)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
@@ -49,17 +50,16 @@ def count_of(loop: affine.For, position: int, width: int) -> Count | None:
 
     That is where lanes that are compared have fewer bits than the sum: else an addition to each lane is as fast.
     """
-    last, carried = loop.body[-1], loop.carried[position]
-    assert isinstance(last, affine.Yield)
+    yields, carried = yielded(loop.body), loop.carried[position]
     made = {v: op for op in loop.body for v in op.defines()}
     ops: list[Op] = []
-    when = _when(last.values[position], carried, made, ops)
+    when = _when(yields[position], carried, made, ops)
     if when is None or isinstance(when, bool) or width > MOST_LANES or not isinstance(carried.type, IntegerType):
         return None
     reads = Counter(v for op in walk(loop) for v in op.reads())
     own = Counter(v for op in ops for v in op.reads())
     results = [v for op in ops for v in op.defines()]
-    if reads[carried] != own[carried] or any(reads[v] - (v is last.values[position]) != own[v] for v in results):
+    if reads[carried] != own[carried] or any(reads[v] - (v is yields[position]) != own[v] for v in results):
         return None
     conditions = _conditions(when)
     if not all(0 < _compared(c, made) < carried.type.width for c in conditions):

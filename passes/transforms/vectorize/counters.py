@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Affine, Value
-from affdsl.ir.magnitude import is_small
-from affdsl.ir.traverse import definitions, rewrite, substitute, walk, with_fields
-from affdsl.ir.types import INDEX, IndexType, IntegerType, MemRefType
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import definitions, substitute, walk, with_fields
+from affdsl.ir.types import INDEX, IndexType, IntegerType
+from affdsl.passes.affine.positions import positions_of
+from affdsl.passes.affine.subscripts import Indices, is_long, with_affine_subscripts
 
 
 class Counter(FrozenValue):
@@ -81,10 +82,7 @@ def without_idle_counters(function: Func, loop: affine.For) -> affine.For:
         return loop
     gone = {each.carried for each in idle}
     left = [k for k, v in enumerate(loop.carried) if v not in gone]
-    subscripts = _Subscripts(function, loop, idle)
-    raised = rewrite(loop, subscripts.raised)
-    assert isinstance(raised, affine.For)
-    loop = raised
+    loop = with_affine_subscripts(loop, _indices(function, loop, idle), positions_of(function))
     last = loop.body[-1]
     assert isinstance(last, affine.Yield)
     read = [each for each in idle if _is_read(loop, each)]
@@ -145,55 +143,20 @@ def _counted(loop: affine.For, counters: Collection[Counter]) -> tuple[list[Op],
     return made, new
 
 
-class _Subscripts:
-    """What indices in a loop are as affine expressions, where they are made of its counters."""
-
-    def __init__(self, function: Func, loop: affine.For, idle: Collection[Counter]) -> None:
-        self._makers = definitions(function)
-        known = (loop.iv, *(v for v in function.args if isinstance(v.type, IndexType)))
-        self._known: dict[Value, Affine | None] = {v: Affine.of(v) for v in known}
-        for each in idle:
-            first, step = self.expr(each.init), self._step(each)
-            if first is not None and step is not None:
-                self._known[each.carried] = first + (loop.iv - loop.lower[0]) // loop.step * step
-
-    def raised(self, op: Op) -> Op | None:
-        """An access with affine subscripts, where they are; None for any other operation."""
-        if not isinstance(op, memref.Load | memref.Store) or not isinstance(op.memref.type, MemRefType):
-            return None
-        exprs = [self.expr(v) for v in op.indices]
-        index = tuple(e for e in exprs if e is not None and is_small(e))
-        if len(index) < len(exprs):
-            return None
-        if isinstance(op, memref.Load):
-            return affine.Load(op.result, op.memref, index, location=op.location, attributes=op.attributes)
-        return affine.Store(op.value, op.memref, index, location=op.location, attributes=op.attributes)
-
-    def expr(self, value: Value) -> Affine | None:
-        """An integer as an affine expression; None where it is not known to be one."""
-        if value in self._known:
-            return self._known[value]
-        found: Affine | None = None
-        match self._makers.get(value):
-            case arith.Constant(value=int() as number):
-                found = Affine.of(number)
-            case arith.Cast(kind="index_cast", operand=operand) if _is_long(operand):
-                found = self.expr(operand)
-            case arith.Binary(kind="addi" | "subi" as kind, left=left, right=right) if _is_long(value):
-                a, b = self.expr(left), self.expr(right)
-                if a is not None and b is not None:
-                    found = a + b if kind == "addi" else a - b
-        self._known[value] = found
-        return found
-
-    def _step(self, counter: Counter) -> int | None:
-        """What a counter grows by in each iteration, where that is a known number and indices have as many bits."""
-        step = counter.step if isinstance(counter.step, arith.Constant) else self._makers.get(counter.step)
-        if not isinstance(step, arith.Constant) or not isinstance(step.value, int) or not _is_long(counter.carried):
-            return None
-        return step.value if counter.added.kind == "addi" else -step.value
+def _indices(function: Func, loop: affine.For, counters: Collection[Counter]) -> Indices:
+    """What integers are as affine expressions of the counter of a loop, by those that it carries."""
+    makers = definitions(function)
+    indices = Indices(makers)
+    for each in counters:
+        first, step = indices.expr(each.init), _step(each, makers)
+        if first is not None and step is not None:
+            indices.know(each.carried, first + (loop.iv - loop.lower[0]) // loop.step * step)
+    return indices
 
 
-def _is_long(value: Value) -> bool:
-    """Whether an integer has as many bits as an index."""
-    return isinstance(value.type, IndexType) or value.type == IntegerType(64)
+def _step(counter: Counter, makers: Mapping[Value, Op]) -> int | None:
+    """What a counter grows by in each iteration, where that is a known number and indices have as many bits."""
+    step = counter.step if isinstance(counter.step, arith.Constant) else makers.get(counter.step)
+    if not isinstance(step, arith.Constant) or not isinstance(step.value, int) or not is_long(counter.carried):
+        return None
+    return step.value if counter.added.kind == "addi" else -step.value

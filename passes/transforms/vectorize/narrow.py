@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from affdsl.frozen import FrozenValue, replace
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
@@ -111,9 +112,8 @@ def _added(
     loop: affine.For, position: int, makers: Mapping[Value, Op], readers: Mapping[Value, Sequence[Op]]
 ) -> Narrow | None:
     """A sum and all that makes what it adds, whatever else needs that; None if it does not add narrow integers."""
-    carried, last = loop.carried[position], loop.body[-1]
-    assert isinstance(last, affine.Yield)
-    addition = makers.get(last.values[position])
+    carried, yields = loop.carried[position], yielded(loop.body)
+    addition = makers.get(yields[position])
     if not isinstance(addition, arith.Binary) or addition.kind != "addi" or carried.type not in (WORD, LONG):
         return None
     if carried not in (addition.left, addition.right):

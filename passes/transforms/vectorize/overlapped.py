@@ -9,7 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.traverse import clone, clone_block, substitute, walk, with_fields
-from affdsl.ir.types import FloatType, Type, VectorType
+from affdsl.ir.types import FloatType, Type, VectorType, element_of
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import effects
 from affdsl.passes.legality.proposals import Proposal
@@ -95,7 +95,7 @@ def loaded_early(
 
 def _zeros(type: Type) -> float | tuple[float, ...]:
     """A number of a type, or as many as a vector has."""
-    element = type.element if isinstance(type, VectorType) else type
+    element = element_of(type)
     none = 0.0 if isinstance(element, FloatType) else 0
     return (none,) * prod(type.shape) if isinstance(type, VectorType) else none
 

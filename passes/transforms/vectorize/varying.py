@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf
 from affdsl.ir.expr import Value
@@ -62,11 +63,9 @@ class Varying:
     def _while(self, loop: scf.While, *, masked: bool) -> None:
         condition = loop.before[-1]
         assert isinstance(condition, scf.Condition), "the first block ends so"
-        last = loop.after[-1]  # which is no yield where there is nothing to hand on
-        yielded = last.values if isinstance(last, scf.Yield) else ()
         differs = condition.condition in self._values
         self._block(loop.before, masked=masked)
-        for arg, init, value in zip(loop.before_args, loop.inits, yielded, strict=True):
+        for arg, init, value in zip(loop.before_args, loop.inits, yielded(loop.after), strict=True):
             if differs or init in self._values or value in self._values:
                 self._values.add(arg)
         for arg, result, value in zip(loop.after_args, loop.results, condition.values, strict=True):

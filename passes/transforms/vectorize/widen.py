@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from affdsl.ir.blocks import yielded
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.debugging import why_in_order
 from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
@@ -287,12 +288,11 @@ def _near(at: Lanes, op: scf.If) -> None:
 def _masked(at: Lanes, op: affine.If | scf.If) -> None:
     """A condition that differs from lane to lane: both branches, of which each lane runs one."""
     condition = at.vector(op.condition) if isinstance(op, scf.If) else at.holds(op.condition)
-    yielded: list[tuple[Value, ...]] = []
+    sides: list[tuple[Value, ...]] = []
     for block, sign in ((op.then, True), *(((op.orelse, False),) if op.orelse else ())):
         mask = condition if sign else at.binary("xori", condition, at.constant([True] * at.width, I1))
         with at.where(at.both(mask)):
             widen(at, block)
-        last = block[-1] if block else None
-        yielded.append(last.values if isinstance(last, affine.Yield | scf.Yield) else ())
-    for result, a, b in zip(op.results, *yielded, strict=True):
+        sides.append(yielded(block))
+    for result, a, b in zip(op.results, *sides, strict=True):
         at.define(result, at.select(condition, at.vector(a), at.vector(b)))

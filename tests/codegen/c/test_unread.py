@@ -2,6 +2,7 @@
 
 import pytest
 
+from affdsl.codegen.c.emit import emit
 from affdsl.mlir.readers import parse
 from tests.codegen.c.compare import check_compiles
 
@@ -54,3 +55,20 @@ PROGRAMS = {
 @pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
 def test_what_is_not_read_is_marked(body, tmp_path):
     check_compiles(parse(f"{HEAD}{body}\n return\n}}"), "f", tmp_path)
+
+
+def test_a_mask_that_is_only_counted_is_left_out_with_what_only_it_reads(tmp_path):
+    module = parse("""func.func @f(%a: memref<16xf32>, %x: f32, %out: memref<1xi8>) {
+      %v = affine.vector_load %a[0] : memref<16xf32>, vector<16xf32>
+      %w = vector.broadcast %x : f32 to vector<16xf32>
+      %mask = arith.cmpf olt, %v, %w : vector<16xf32>
+      %ones = arith.extui %mask : vector<16xi1> to vector<16xi8>
+      %count = vector.reduction <add>, %ones : vector<16xi8> into i8
+      affine.store %count, %out[0] : memref<1xi8>
+      return
+    }""")
+    body = emit(module, "f").source.partition("\nvoid f(")[2]
+    assert "count_lt_f32x16(&" in body
+    assert "mask" not in body
+    assert "(void)" not in body
+    check_compiles(module, "f", tmp_path)

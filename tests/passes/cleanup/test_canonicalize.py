@@ -15,8 +15,10 @@ from affdsl.ir.nesting import DEEPEST
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType
 from affdsl.ir.verifier import verify
+from affdsl.ir.written import Tree, mul
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
+from affdsl.passes.affine import flattening
 from affdsl.passes.affine import maps as affine_maps
 from affdsl.passes.cleanup.canonicalize import canonicalize
 from affdsl.passes.cleanup.canonicalize.integers import flags
@@ -320,19 +322,19 @@ class Counters:
         return Applied((loop.lower[0].constant,), (), ()), Applied((loop.upper[0].constant,), (), ()), loop.step
 
 
-def tree(random: Random, depth: int) -> affine_maps.Tree:
+def tree(random: Random, depth: int) -> Tree:
     if depth == 0 or random.random() < 0.2:
         return random.choice(["d0", "d1", "s0", random.randint(-8, 8)])
-    make = affine_maps.MAKE[random.choice(["+", "+", "*", "floordiv", "ceildiv", "mod"])]
+    make = flattening.MAKE[random.choice(["+", "+", "*", "floordiv", "ceildiv", "mod"])]
     left = tree(random, depth - 1)
-    if make is affine_maps.add:
+    if make is flattening.add:
         return make(left, tree(random, depth - 1))
-    if make is affine_maps.mul:
+    if make is mul:
         return make(left, random.randint(-4, 4))
     return make(left, random.choice([1, 2, 3, 4, 6, 8]))
 
 
-def number(expr: affine_maps.Tree, at: dict[str, int]) -> int:
+def number(expr: Tree, at: dict[str, int]) -> int:
     """What a tree is at a point: the definition."""
     match expr:
         case int():
