@@ -18,7 +18,7 @@ from affdsl.optimize.model.compiled import always_stored, in_counters, step_of, 
 from affdsl.optimize.model.sizes import bits_of, element_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError
 
-_SIMPLE = ("absf", "sqrt", "copysign")
+_SIMPLE = ("absf", "absi", "sqrt", "copysign", "ceil", "floor", "trunc", "roundeven")
 _UNSIGNED = ("fptoui", "uitofp")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
 _CALLS = (func.Call, scf.While, affine.Parallel)
@@ -35,7 +35,7 @@ def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: M
     before = known.difference(v for each in ops for v in each.defines())
     if any(_stays_scalar(each, loop, of, before, machine) for each in ops) or _chosen_and_stored(ops, loop):
         return 1
-    if _waits_for_the_one_before(loop, ops, known, of):
+    if _waits_for_the_one_before(loop, ops, before, of):
         return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
     apart = _apart(plain, loop, of, lanes)
@@ -148,7 +148,7 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
         case affine.If() | scf.If():
             return _keeps_the_last(op, before)
         case arith.Binary() if op.kind in _QUOTIENTS:
-            return not isinstance(of.maker(op.right), arith.Constant)
+            return bits_of(op.result.type) > 32 or not isinstance(of.maker(op.right), arith.Constant)
         case arith.Cast() if op.kind in _UNSIGNED:
             bits = max(bits_of(v.type) for v in (op.operand, op.result) if not isinstance(v.type, FloatType))
             return bits >= 32 and not machine.target.has_masks

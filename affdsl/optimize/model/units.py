@@ -80,8 +80,6 @@ LONG_BY_NUMBER = 12.0
 """The same of vectors of 32 bits and more: no instruction has the upper halves of their products."""
 FUNCTIONS = {"exp": 12.0, "exp2": 12.0, "log": 12.0, "log2": 12.0, "sin": 16.0, "cos": 16.0, "powf": 40.0}
 """Cycles of a function for a number, or a lane of 64 bits; a quarter of that for one of 32 bits."""
-PRODUCTS = {64: 4.0, 32: 2.0}
-"""Operations of a product of integers in vectors, by their bits."""
 EXTREME, EXTREME_BY_COMPILER = 4.0, 8.0
 """Operations of the lesser of two floats, of which one may be no number: in registers with masks, which have `vrangeps`
 for it, or where one is a number that is known; and in vectors that compilers make of comparisons (7 by clang 22, 12 by
@@ -97,7 +95,9 @@ COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
 _SIMPLE = frozenset(
-    ("absf", "absi", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "roundeven", *math.FLOAT_TESTS)
+    ("absf", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "roundeven")
+    + math.FLOAT_TESTS
+    + math.INTEGER_UNARY
 )
 _EXTREMES = frozenset(("minimumf", "maximumf", "minnumf", "maxnumf"))
 _QUOTIENTS = frozenset(("divf", "sqrt", "rsqrt"))
@@ -271,10 +271,12 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
         is_long = is_made and not any(_is_number(v, maker) for v in op.reads())
         return Units(floats=(EXTREME_BY_COMPILER if is_long else EXTREME) * count)
     if kind == "muli" and is_vector:
-        return Units(integers=count * PRODUCTS.get(bits_of(type), PRODUCTS[32]))
+        return Units(integers=count * machine.products[bits_of(type) > 32])
     if isinstance(op, arith.Compare):
         count = registers_of(at_once(op.left.type, lanes), machine)
         return Units(floats=count) if isinstance(element_of(op.left.type), FloatType) else Units(integers=count)
+    if isinstance(op, math.Fma | vector.Fma) and is_vector:
+        return Units(floats=count * machine.halves)
     is_float = isinstance(element_of(type), FloatType | ComplexType)
     return Units(floats=count) if is_float else Units(integers=count)
 
