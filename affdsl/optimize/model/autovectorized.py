@@ -18,7 +18,7 @@ from affdsl.optimize.model.compiled import always_stored, in_counters, step_of, 
 from affdsl.optimize.model.sizes import bits_of, element_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError
 
-_SIMPLE = ("absf", "absi", "sqrt", "copysign", "ceil", "floor", "trunc", "roundeven")
+_SIMPLE = ("absf", "absi", "sqrt", "copysign", "ceil", "floor", "trunc", "round", "roundeven")
 _UNSIGNED = ("fptoui", "uitofp")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
 _CALLS = (func.Call, scf.While, affine.Parallel)
@@ -29,7 +29,7 @@ _CASES = 3
 def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: Machine) -> int:
     """How many iterations of an innermost loop compilers may put into a register; 1 where they leave it as it is."""
     ops = [each for each in walk(loop) if each is not loop]
-    if loop.step != 1 or any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
+    if any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
         return 1
     known = variables(ops, of)
     before = known.difference(v for each in ops for v in each.defines())
@@ -122,8 +122,8 @@ def _counts(made: Op | None, old: Iterable[Value], of: Iterations) -> bool:
 
 def _is_reduced(carried: Value, made: Op | None) -> bool:
     """Whether iterations combine integers with a value that is handed on: in any order, as floats are not."""
-    if isinstance(carried.type, FloatType) or not isinstance(made, arith.Binary):
-        return False
+    if isinstance(carried.type, FloatType) or bits_of(carried.type) == 1 or not isinstance(made, arith.Binary):
+        return False  # gcc 12 has no sums of truth values
     return carried in made.reads() and (made.kind != "subi" or made.left is carried)
 
 
@@ -278,7 +278,7 @@ def _distance(
         return inf  # it is asked when it runs
     if any(distance for distance, step in zip(distances, steps, strict=True) if not step):
         return inf
-    late = next((distance / step for distance, step in zip(distances, steps, strict=True) if step), 0.0)
+    late = next((distance / step for distance, step in zip(distances, steps, strict=True) if step), 0.0) / loop.step
     if not late.is_integer() or not 0 < abs(late) < trips:
         return inf
     if isinstance(other, affine.Load) and late > 0:

@@ -91,11 +91,13 @@ SHORT_BITS = 32
 """Shuffles of two registers whose lanes have fewer bits may be several operations."""
 SHORTER = 2.0
 """Moves for integers that become shorter (`vpmovdb` is two operations)."""
+TABLE = 4.0
+"""Moves of a register of bytes that are looked up: two halves of a table, each in two registers, of which one is chosen."""
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
 _SIMPLE = frozenset(
-    ("absf", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "roundeven")
+    ("absf", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "round", "roundeven")
     + math.FLOAT_TESTS
     + math.INTEGER_UNARY
 )
@@ -161,6 +163,8 @@ def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None
                 return Units(stores=min(float(sum(known.value)), machine.masked_store), moves=sum(known.value) / 2)
             found = _lines(op.value.type, machine, is_store=True)
             return replace(found, stores=found.stores * machine.masked_store, integers=1.0)
+        case vector.Gather() if machine.target.has_tables and bits_of(op.result.type) == 8:
+            return Units(moves=TABLE * registers_of(op.result.type, machine))
         case vector.Gather() | vector.ExpandLoad():
             return Units(loads=lanes_of(op.result.type), moves=lanes_of(op.result.type))
         case vector.Scatter() | vector.CompressStore():
