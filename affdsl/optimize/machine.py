@@ -82,6 +82,9 @@ class Machine(FrozenValue):
         In how many parts, one after the other, a vector as long as a line is loaded, stored, and multiplied and added.
     into_two
         How many times as long a vector takes to be stored into two lines as into one.
+    spilled_loads, spilled_moves
+        Loads and moves for a number that is needed and has no register: compilers that tune for some machines keep it
+        in memory, and in a register of vectors for others.
     short
         Moves of a shuffle of two registers with lanes of less than 32 bits.
     masked_store
@@ -119,6 +122,8 @@ class Machine(FrozenValue):
     blocked: float = 20.0
     halves: float = 1.0
     into_two: float = 2.3
+    spilled_loads: float = 1.0
+    spilled_moves: float = 0.0
     short: float = 2.0
     masked_store: float = MASKED_STORE
     pages: int = 64
@@ -165,7 +170,8 @@ def _on_zen4(machine: Machine) -> Machine:
     On Sapphire Rapids two are loaded and one is stored in a cycle, stores into two lines take 2.3 times as long, and
     shuffles of two registers with short lanes are three operations.
     """
-    return replace(machine, halves=2.0, parts=2.0, products=(1.0, 1.0), into_two=1.0, short=1.0, sum=3.0, miss=15.0)
+    found = replace(machine, halves=2.0, parts=2.0, products=(1.0, 1.0), into_two=1.0, short=1.0, sum=3.0, miss=15.0)
+    return replace(found, spilled_loads=0.0, spilled_moves=1.0)
 
 
 def measured(target: Target, roof: Roofline) -> Machine:

@@ -207,8 +207,9 @@ class Computing:
         units, sums = self._of_iteration(op, inside, trips, wide), len(sums_in_order(op, self.of))
         units.moves += sums * wide
         units.lost = wide * self.machine.lookup * self._looked_up(op, trips)  # branches are masks
+        loads, moves = self.machine.spilled_loads, self.machine.spilled_moves
         reloaded = RELOADED * max(0, len(_moving(op)) - ADDRESSES)
-        units.add(Units(all=reloaded, loads=reloaded, lines=reloaded))
+        units.add(Units(all=1.0, loads=loads, lines=loads, moves=moves), reloaded)
         return units.cycles(self.machine), wide * self.machine.sum if sums else 0.0
 
     def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, wide: int) -> Units:
