@@ -67,10 +67,12 @@ def _waits_for_the_one_before(loop: affine.For, ops: Sequence[Op], known: set[Va
 def sums_in_order(loop: affine.For, of: Iterations) -> set[Value]:
     """The floats that iterations add to, one after the other, and use for nothing else: values, and variables.
 
-    Compilers put on vectors what is added, and add its lanes in order.
+    Compilers put on vectors what is added, and add its lanes in order, unless data decides which ones.
     """
     uses = Counter(v for each in walk(loop) if each is not loop for v in each.reads())
-    return {v for v, (old, *more), made in _updated(loop, of) if not more and uses[old] == 1 and _adds(made, old)}
+    chosen = {op for each in walk(loop) if isinstance(each, scf.If) for op in walk(each)}
+    updated = ((v, old, made) for v, (old, *more), made in _updated(loop, of) if not more and made not in chosen)
+    return {v for v, old, made in updated if uses[old] == 1 and _adds(made, old)}
 
 
 def _updated(loop: affine.For, of: Iterations) -> Iterator[tuple[Value, list[Value], Op | None]]:

@@ -86,7 +86,7 @@ def always_stored(block: Iterable[Op]) -> Iterator[Place]:
 def is_branch(op: affine.If | scf.If, loaded: Container[Place] = ()) -> bool:
     """Whether an element of an array is stored on one side of a condition alone: the rest is chosen in registers.
 
-    So is what is computed of elements that are `loaded` in any case; others might be none, and are loaded behind a jump.
+    So is what is made of elements that are `loaded` in any case: others may lie outside, and are behind a jump.
     """
     always = {*always_stored((op,))}
     for each in walk(op):

@@ -219,7 +219,8 @@ class Computing:
         spilled = max(0.0, held + BESIDE - self.machine.target.registers)
         units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
         units.lost = self.machine.lookup * self._looked_up(loop, trips)
-        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of, self.machine.target.registers)}, units, wide)
+        done = {*done_each_time(loop, self.of, self.machine.target.registers)}
+        self._add(loop, loop.body, 1.0, inside, done, units, wide)
         return units
 
     def _add(

@@ -92,15 +92,12 @@ SHORT_BITS = 32
 SHORTER = 2.0
 """Moves for integers that become shorter (`vpmovdb` is two operations)."""
 TABLE = 4.0
-"""Moves of a register of bytes that are looked up: two halves of a table, each in two registers, of which one is chosen."""
+"""Moves of a register of bytes that are looked up, in two halves of a table, of which each is two registers."""
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
-_SIMPLE = frozenset(
-    ("absf", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "round", "roundeven")
-    + math.FLOAT_TESTS
-    + math.INTEGER_UNARY
-)
+_ROUNDED = ("ceil", "floor", "trunc", "round", "roundeven")
+_SIMPLE = frozenset(("absf", "copysign", "sqrt", "rsqrt", *_ROUNDED, *math.FLOAT_TESTS, *math.INTEGER_UNARY))
 _EXTREMES = frozenset(("minimumf", "maximumf", "minnumf", "maxnumf"))
 _QUOTIENTS = frozenset(("divf", "sqrt", "rsqrt"))
 _ONE_UNIT = frozenset(
