@@ -64,6 +64,8 @@ class Machine(FrozenValue):
         How many operations on vectors, of any kind but loads and stores.
     parts
         In how many parts, one after the other, the quotients of a register are made.
+    products
+        Operations of a product of integers in a register, of 32 bits and of 64.
     turn
         How long a loop takes for an iteration at least.
     entry
@@ -77,9 +79,12 @@ class Machine(FrozenValue):
     blocked
         The same where a vector is loaded of which a part was stored just before: it waits until that is in the cache.
     halves
-        How many parts of a vector as long as a line are loaded and stored one after the other.
+        In how many parts, one after the other, a vector as long as a line is loaded, stored, and multiplied and added.
     into_two
         How many times as long a vector takes to be stored into two lines as into one.
+    spilled_loads, spilled_moves
+        Loads and moves for a number that is needed and has no register: compilers that tune for some machines keep it
+        in memory, and in a register of vectors for others.
     short
         Moves of a shuffle of two registers with lanes of less than 32 bits.
     masked_store
@@ -105,6 +110,7 @@ class Machine(FrozenValue):
     moves: float = 1.0
     wide: float = 4.0
     parts: float = 1.0
+    products: tuple[float, float] = (2.0, 4.0)
     turn: float = 1.5
     entry: float = 6.0
     sum: float = 3.0
@@ -116,6 +122,8 @@ class Machine(FrozenValue):
     blocked: float = 20.0
     halves: float = 1.0
     into_two: float = 2.3
+    spilled_loads: float = 1.0
+    spilled_moves: float = 0.0
     short: float = 2.0
     masked_store: float = MASKED_STORE
     pages: int = 64
@@ -155,16 +163,21 @@ def _wider(machine: Machine) -> Machine:
 def _on_zen4(machine: Machine) -> Machine:
     """What differs on a Zen 4, which takes registers of 512 bits in halves, wherever they begin.
 
-    One is loaded in 1 cycle, or 1.65 where it lies in two lines, and stored in 2 to 2.5; `vpermi2w` and `vpermi2b` are
-    one operation; a sum is there after 3 cycles (all measured, by a chain of additions as the clock). On Sapphire
-    Rapids two are loaded and one is stored in a cycle, stores into two lines take 2.3 times as long, and shuffles of
-    two registers with short lanes are three operations.
+    One is loaded in 1 cycle, or 1.65 where it lies in two lines, and stored in 2 to 2.5; a sum or a product begins each
+    cycle, both in one instruction as well, and quotients and roots twice as long after each other as of 256 bits or of
+    a number; `vpermi2w`, `vpermi2b`, `vpmulld` and `vpmullq` are one operation; a sum is there after 3 cycles, and a
+    branch that was not foreseen loses 15 (all measured, by a chain of additions as the clock; uops.info has the same).
+    On Sapphire Rapids two are loaded and one is stored in a cycle, stores into two lines take 2.3 times as long, and
+    shuffles of two registers with short lanes are three operations.
     """
-    return replace(machine, halves=2.0, into_two=1.0, short=1.0, sum=3.0)
+    found = replace(machine, halves=2.0, parts=2.0, products=(1.0, 1.0), into_two=1.0, short=1.0, sum=3.0, miss=15.0)
+    return replace(found, spilled_loads=0.0, spilled_moves=1.0)
 
 
 def measured(target: Target, roof: Roofline) -> Machine:
     """This machine, where its roofline was measured on one thread."""
-    clock = roof.flops["f64"] / (2 * 2 * target.lanes(64))  # products and sums, two registers of them in a cycle
+    machine = usual(target)
+    # Products and sums, two registers of them in a cycle, or one where these are made in halves.
+    clock = roof.flops["f64"] / (2 * 2 * target.lanes(64) / machine.halves)
     levels = tuple(Level(each.name, each.bytes, each.bandwidth / clock) for each in roof.levels)
-    return replace(usual(target), levels=levels, clock=clock)
+    return replace(machine, levels=levels, clock=clock)

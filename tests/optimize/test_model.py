@@ -13,7 +13,7 @@ from affdsl.mlir.readers import parse
 from affdsl.optimize.machine import Level, Machine, usual
 from affdsl.optimize.model.autovectorized import lanes_by_compiler
 from affdsl.optimize.model.chains import cycles_waiting, waiting
-from affdsl.optimize.model.compiled import has_loops, is_branch
+from affdsl.optimize.model.compiled import always_loaded, has_loops, is_branch
 from affdsl.optimize.model.cost import Model
 from affdsl.optimize.model.units import WHOLE_QUOTIENT, units_of
 from affdsl.optimize.options import targets
@@ -91,8 +91,39 @@ def moved_to_the_front(x: af.f32[N], y: af.f32[N]):
         y[i] = x[i] * af.f32(k)
 
 
+@af.kernel
+def differences_of_bytes(x: af.u8[N], y: af.u8[N], z: af.u8[N]):
+    with af.for_(N) as i:
+        z[i] = af.cast(abs(af.cast(x[i], af.i32) - af.cast(y[i], af.i32)), af.u8)
+
+
+@af.kernel
+def rows_of_three(x: af.f32[N, 3], w: af.f32[3, 3], y: af.f32[N, 3]):
+    with af.for_(N) as i, af.for_(3) as c:
+        total = af.var(af.f32(0))
+        with af.for_(3) as d:
+            total += w[c, d] * x[i, d]
+        y[i, c] = total
+
+
+@af.kernel
+def in_steps_of_two(x: af.f32[2 * N], y: af.f32[2 * N]):
+    with af.for_(0, 2 * N, 2) as i:
+        y[i] = x[i] + x[i + 1]
+        y[i + 1] = x[i] - x[i + 1]
+
+
 @pytest.mark.parametrize(
-    ("kernel", "lanes"), [(products_of_16, 8), (from_four_before, 4), (elimination, 4), (counted_beside, 8)]
+    ("kernel", "lanes"),
+    [
+        (products_of_16, 8),
+        (from_four_before, 4),
+        (elimination, 4),
+        (counted_beside, 8),
+        (differences_of_bytes, 32),
+        (rows_of_three, 8),
+        (in_steps_of_two, 8),
+    ],
 )
 def test_short_loops_inside_distances_and_counters_are_no_hindrance_for_gcc(kernel, lanes):
     model = model_of(kernel)
@@ -103,6 +134,63 @@ def test_short_loops_inside_distances_and_counters_are_no_hindrance_for_gcc(kern
     require("gcc")
     found = next(each for each in compilers() if each.name == "gcc")
     assert found.vectorizes(plain(kernel), STRICT)
+
+
+@af.kernel
+def remainders_of_products(x: af.u32[N], y: af.u32[N]):
+    with af.for_(N) as i:
+        y[i] = af.cast(af.cast(x[i], af.u64) * af.cast(x[i], af.u64) % 998244353, af.u32)
+
+
+@af.kernel
+def none_is_zero(x: af.f32[N], y: af.i32[1]):
+    found = af.var(af.bool_(True))
+    with af.for_(N) as i:
+        found.set(found & (x[i] != 0.0))
+    y[0] = af.cast(found, af.i32)
+
+
+@pytest.mark.parametrize("kernel", [remainders_of_products, none_is_zero])
+def test_remainders_of_64_bits_and_truth_values_that_are_combined_are_no_vectors_for_gcc(kernel):
+    model = model_of(kernel)
+    (loop,) = innermost(kernel)
+    assert lanes_by_compiler(loop, model.iterations, one(), model.machine) == 1
+    require("gcc")
+    found = next(each for each in compilers() if each.name == "gcc")
+    assert not found.vectorizes(plain(kernel), STRICT)
+
+
+@af.kernel
+def sum_of_some(keep: af.i32[N], x: af.f64[N], y: af.f64[1]):
+    total = af.var(af.f64(0))
+    with af.for_(N) as i, af.if_(keep[i] > 0):
+        total += x[i]
+    y[0] = total
+
+
+def test_what_is_loaded_under_a_condition_alone_is_behind_a_branch():
+    (loop,) = innermost(sum_of_some)
+    loaded = {*always_loaded(loop.body)}
+    assert [is_branch(op, loaded) for op in walk(loop) if isinstance(op, scf.If)] == [True]
+    model = model_of(sum_of_some)
+    assert model.computing(loop) >= 0.4 * model.machine.miss * SIZE
+
+
+@af.kernel
+def filter_of_eight(x: af.f32[N, 8, 8], c: af.f32[8, 8], y: af.f32[N, 8, 8]):
+    with af.for_(N) as n, af.for_(8) as i, af.for_(8) as j:
+        total = af.var(af.f32(0))
+        with af.for_(8) as k:
+            total += c[i, k] * x[n, k, j]
+        y[n, i, j] = total
+
+
+def test_factors_of_short_loops_are_loaded_once_and_these_are_straight_code():
+    """A register of 8 numbers: 8 loads, each into two lines for 28 of 32 bytes, are 4 cycles for two at once."""
+    model = model_of(filter_of_eight)
+    rows = 8 * SIZE
+    (nest,) = (op for op in filter_of_eight.func.body if isinstance(op, affine.For))
+    assert 8 * rows <= model.computing(nest) <= 16 * rows + 6 * SIZE * 10
 
 
 @pytest.mark.parametrize(("cases", "is_vectorized"), [(3, True), (4, False)])
@@ -151,7 +239,8 @@ def test_what_is_chosen_in_registers_is_no_branch_and_waits_for_the_condition():
     core = usual(AVX2)
     assert cycles_waiting(innermost(least_of_rows)[0], core) == pytest.approx(3.9, rel=0.35)
     inside = {op for op in walk(kept_of_some.func) if isinstance(op, scf.If)}
-    assert [is_branch(op) for op in walk(least_of_rows.func) if isinstance(op, scf.If)] == [False]
+    loaded = {*always_loaded(innermost(least_of_rows)[0].body)}
+    assert [is_branch(op, loaded) for op in walk(least_of_rows.func) if isinstance(op, scf.If)] == [False]
     assert {is_branch(op) for op in inside} == {True}
 
 

@@ -18,7 +18,7 @@ from affdsl.optimize.model.compiled import always_stored, in_counters, step_of, 
 from affdsl.optimize.model.sizes import bits_of, element_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError
 
-_SIMPLE = ("absf", "sqrt", "copysign")
+_SIMPLE = ("absf", "absi", "sqrt", "copysign", "ceil", "floor", "trunc", "round", "roundeven")
 _UNSIGNED = ("fptoui", "uitofp")
 _QUOTIENTS = ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
 _CALLS = (func.Call, scf.While, affine.Parallel)
@@ -29,13 +29,13 @@ _CASES = 3
 def lanes_by_compiler(loop: affine.For, of: Iterations, lanes: Lanes, machine: Machine) -> int:
     """How many iterations of an innermost loop compilers may put into a register; 1 where they leave it as it is."""
     ops = [each for each in walk(loop) if each is not loop]
-    if loop.step != 1 or any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
+    if any(isinstance(v.type, VectorType) for each in ops for v in (*each.defines(), *each.reads())):
         return 1
     known = variables(ops, of)
     before = known.difference(v for each in ops for v in each.defines())
     if any(_stays_scalar(each, loop, of, before, machine) for each in ops) or _chosen_and_stored(ops, loop):
         return 1
-    if _waits_for_the_one_before(loop, ops, known, of):
+    if _waits_for_the_one_before(loop, ops, before, of):
         return 1
     plain = [each for each in ops if isinstance(each, affine.Load | affine.Store) and each.memref not in known]
     apart = _apart(plain, loop, of, lanes)
@@ -67,10 +67,12 @@ def _waits_for_the_one_before(loop: affine.For, ops: Sequence[Op], known: set[Va
 def sums_in_order(loop: affine.For, of: Iterations) -> set[Value]:
     """The floats that iterations add to, one after the other, and use for nothing else: values, and variables.
 
-    Compilers put on vectors what is added, and add its lanes in order.
+    Compilers put on vectors what is added, and add its lanes in order, unless data decides which ones.
     """
     uses = Counter(v for each in walk(loop) if each is not loop for v in each.reads())
-    return {v for v, (old, *more), made in _updated(loop, of) if not more and uses[old] == 1 and _adds(made, old)}
+    chosen = {op for each in walk(loop) if isinstance(each, scf.If) for op in walk(each)}
+    updated = ((v, old, made) for v, (old, *more), made in _updated(loop, of) if not more and made not in chosen)
+    return {v for v, old, made in updated if uses[old] == 1 and _adds(made, old)}
 
 
 def _updated(loop: affine.For, of: Iterations) -> Iterator[tuple[Value, list[Value], Op | None]]:
@@ -122,8 +124,8 @@ def _counts(made: Op | None, old: Iterable[Value], of: Iterations) -> bool:
 
 def _is_reduced(carried: Value, made: Op | None) -> bool:
     """Whether iterations combine integers with a value that is handed on: in any order, as floats are not."""
-    if isinstance(carried.type, FloatType) or not isinstance(made, arith.Binary):
-        return False
+    if isinstance(carried.type, FloatType) or bits_of(carried.type) == 1 or not isinstance(made, arith.Binary):
+        return False  # gcc 12 has no sums of truth values
     return carried in made.reads() and (made.kind != "subi" or made.left is carried)
 
 
@@ -148,7 +150,7 @@ def _stays_scalar(op: Op, loop: affine.For, of: Iterations, before: set[Value], 
         case affine.If() | scf.If():
             return _keeps_the_last(op, before)
         case arith.Binary() if op.kind in _QUOTIENTS:
-            return not isinstance(of.maker(op.right), arith.Constant)
+            return bits_of(op.result.type) > 32 or not isinstance(of.maker(op.right), arith.Constant)
         case arith.Cast() if op.kind in _UNSIGNED:
             bits = max(bits_of(v.type) for v in (op.operand, op.result) if not isinstance(v.type, FloatType))
             return bits >= 32 and not machine.target.has_masks
@@ -278,7 +280,7 @@ def _distance(
         return inf  # it is asked when it runs
     if any(distance for distance, step in zip(distances, steps, strict=True) if not step):
         return inf
-    late = next((distance / step for distance, step in zip(distances, steps, strict=True) if step), 0.0)
+    late = next((distance / step for distance, step in zip(distances, steps, strict=True) if step), 0.0) / loop.step
     if not late.is_integer() or not 0 < abs(late) < trips:
         return inf
     if isinstance(other, affine.Load) and late > 0:

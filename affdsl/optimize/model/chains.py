@@ -14,7 +14,7 @@ from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, MemRefType
 from affdsl.optimize.machine import Machine
-from affdsl.optimize.model.compiled import BETWEEN, is_branch, step_of, usual_side
+from affdsl.optimize.model.compiled import BETWEEN, always_loaded, is_branch, step_of, usual_side
 from affdsl.optimize.model.sizes import element_of, lanes_of
 from affdsl.optimize.model.units import Makers, has_products
 
@@ -108,6 +108,7 @@ class _Followed:
     blocked: float = 0.0
     chosen: float = NEVER
     meets: bool = False
+    loaded: set[Place] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         ops = [*walk(self.loop)]
@@ -115,6 +116,7 @@ class _Followed:
             op.memref for op in ops if isinstance(op, LOADS)
         }
         self.ready = dict.fromkeys(self.loop.carried, 0.0)
+        self.loaded = {*always_loaded(self.loop.body)}
         if self.both:
             self.made = {op.result: op.expr for op in ops if isinstance(op, affine.Apply)}
 
@@ -184,7 +186,7 @@ class _Followed:
                     self.ready |= dict(zip(op.defines(), self._all(self._block(side)), strict=False))
                     continue
                 case affine.If() | scf.If():  # what is foreseen waits for no condition, and what is chosen does
-                    chosen = at + 1 if isinstance(op, scf.If) and not is_branch(op) else NEVER
+                    chosen = at + 1 if isinstance(op, scf.If) and not is_branch(op, self.loaded) else NEVER
                     before, self.chosen = self.chosen, max(self.chosen, chosen)
                     sides = [self._all(self._block(part)) for part in op.blocks()]
                     self.chosen = before

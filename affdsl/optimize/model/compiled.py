@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import inf
+from collections.abc import Container, Iterable, Iterator, Mapping
+from math import inf, prod
 from typing import TypeAlias
 
 import numpy as np
@@ -26,11 +26,11 @@ BETWEEN = 16
 """So many values of which each is computed from the one before are seen through."""
 
 
-def done_each_time(loop: affine.For, of: Iterations) -> Iterator[Op]:
+def done_each_time(loop: affine.For, of: Iterations, registers: int) -> Iterator[Op]:
     """The operations of an innermost loop that run in each iteration: the others are done before it, or once for two.
 
     Variables are registers, and so is an element that all iterations load and store, if they touch no other one of its
-    array.
+    array. So are elements that are the same for all of them where a loop inside is unrolled, if these are few.
     """
     ops = [each for each in walk(loop) if each is not loop]
     stored = {each.memref for each in ops if isinstance(each, affine.Store | affine.VectorStore | memref.Store)}
@@ -38,15 +38,18 @@ def done_each_time(loop: affine.For, of: Iterations) -> Iterator[Op]:
     for op in ops:
         if isinstance(op, affine.Access):
             places.setdefault(op.memref, set()).add(op.index)
-    registers = variables(ops, of)
+    kept = variables(ops, of)
     moving: set[Value] = {loop.iv, *loop.carried}
+    unrolled = {each.iv: n for each in ops if isinstance(each, affine.For) and (n := times_unrolled(each))}
+    if sum(_alike(each, loop, unrolled) for each in ops if isinstance(each, affine.Load)) > registers / 2:
+        moving.update(unrolled)
     seen: set[object] = set()
     for each in ops:
         if isinstance(each, affine.Access):
             is_still = moving.isdisjoint(v for e in each.index for v in e.values())
             alone = is_still and (each.memref not in stored or len(places[each.memref]) == 1)
             again = type(each), each.memref, each.index, *(v.type for v in each.defines())
-            if each.memref in registers or (again in seen and each.memref not in stored):
+            if each.memref in kept or (again in seen and each.memref not in stored):
                 moving.update(each.defines())
                 continue
             if alone and isinstance(each, affine.Load | affine.VectorLoad | affine.Store):
@@ -54,8 +57,14 @@ def done_each_time(loop: affine.For, of: Iterations) -> Iterator[Op]:
             seen.add(again)
         elif isinstance(each, Pure) and not any(each.blocks()) and moving.isdisjoint(each.reads()):
             continue
-        moving.update((*each.defines(), *each.binds()))
+        moving.update((*each.defines(), *(v for v in each.binds() if v not in unrolled)))
         yield each
+
+
+def _alike(load: affine.Load, loop: affine.For, unrolled: Mapping[Value, int]) -> int:
+    """How many elements a load is, in loops that are unrolled, of which each is the same for all iterations."""
+    used = {v for e in load.index for v in e.values()}
+    return prod(unrolled[v] for v in used if v in unrolled) if loop.iv not in used else 0
 
 
 def variables(ops: Iterable[Op], of: Iterations) -> set[Value]:
@@ -74,13 +83,29 @@ def always_stored(block: Iterable[Op]) -> Iterator[Place]:
             yield from {*always_stored(first)} & {*always_stored(second)}
 
 
-def is_branch(op: affine.If | scf.If) -> bool:
-    """Whether an element of an array is stored on one side of a condition alone: the rest is chosen in registers."""
+def is_branch(op: affine.If | scf.If, loaded: Container[Place] = ()) -> bool:
+    """Whether an element of an array is stored on one side of a condition alone: the rest is chosen in registers.
+
+    So is what is made of elements that are `loaded` in any case: others may lie outside, and are behind a jump.
+    """
     always = {*always_stored((op,))}
-    stores = (each for each in walk(op) if isinstance(each, affine.Store | memref.Store))
-    return any(
-        isinstance(each, memref.Store) or (each.index and (each.memref, each.index) not in always) for each in stores
-    )
+    for each in walk(op):
+        if isinstance(each, memref.Load | memref.Store):
+            return True
+        known = always if isinstance(each, affine.Store) else loaded
+        if isinstance(each, affine.Load | affine.Store) and each.index and (each.memref, each.index) not in known:
+            return True
+    return False
+
+
+def always_loaded(block: Iterable[Op]) -> Iterator[Place]:
+    """What is loaded in any case."""
+    for op in block:
+        if isinstance(op, affine.Load):
+            yield op.memref, op.index
+        elif not isinstance(op, affine.If | scf.If):
+            for part in op.blocks():
+                yield from always_loaded(part)
 
 
 def usual_side(op: Op, maker: Makers) -> Block | None:
@@ -112,10 +137,21 @@ def _unrolled(op: Op) -> tuple[int, float]:
     length = 1 + sum(map(_length, op.blocks()))
     if not isinstance(op, affine.For):
         return 0, length
-    span = op.upper[0] - op.lower[0]
-    trips = max(0, -(-span.constant // op.step)) if span.is_constant else inf
-    is_unrolled = len(op.lower) == len(op.upper) == 1 and 0 < trips <= UNROLLED and trips * length <= STRAIGHT
-    return (int(trips), trips * length) if is_unrolled else (0, inf)
+    trips = known_trips(op)
+    return (trips, trips * length) if 0 < trips <= UNROLLED and trips * length <= STRAIGHT else (0, inf)
+
+
+def known_trips(loop: affine.For) -> int:
+    """How often a loop runs where that is a number in the program; 0 elsewhere."""
+    span = loop.upper[0] - loop.lower[0]
+    is_known = len(loop.lower) == len(loop.upper) == 1 and span.is_constant
+    return max(0, -(-span.constant // loop.step)) if is_known else 0
+
+
+def is_straight(loop: affine.For, wide: int) -> bool:
+    """Whether an innermost loop is unrolled as a whole once there are so many iterations in a vector."""
+    vectors = -(-known_trips(loop) // wide)
+    return 0 < vectors <= UNROLLED and vectors * _length(loop.body) <= STRAIGHT
 
 
 def step_of(expr: Affine, iv: Value) -> int | None:

@@ -12,19 +12,22 @@ import numpy as np
 
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import holders, walk
+from affdsl.ir.traverse import holders, operands_first, walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
 from affdsl.optimize.model.autovectorized import lanes_by_compiler, sums_in_order
 from affdsl.optimize.model.chains import waiting
 from affdsl.optimize.model.compiled import (
+    always_loaded,
     always_stored,
     done_each_time,
     has_loops,
     is_branch,
+    is_straight,
+    known_trips,
     stride_of,
     times_unrolled,
     usual_side,
@@ -192,18 +195,21 @@ class Computing:
         alone = max(self.machine.turn, units.cycles(self.machine), waits)
         if wide == 1:
             return entered + inside.total * alone
-        vectors, rest = trips // wide + trips % wide // (wide // 2), trips % (wide // 2)
+        wide = min(wide, 1 << (known_trips(op) or wide).bit_length() - 1)
+        vectors, rest = trips // wide + trips % wide // max(1, wide // 2), trips % max(1, wide // 2)
         in_memory = 0.0 if op.results or variables(walk(op), self.of) else wide * waits
         each = max(self.machine.turn, in_memory, *self._on_vectors(op, inside, trips, wide))
-        return 2 * entered + lanes.total * min(trips * alone, vectors * each + rest * alone)
+        on_vectors = 2 * entered * (not is_straight(op, wide)) + lanes.total * (vectors * each + rest * alone)
+        return min(2 * entered + inside.total * alone, on_vectors)
 
     def _on_vectors(self, op: affine.For, inside: Lanes, trips: float, wide: int) -> tuple[float, float]:
         """The cycles of so many iterations at once, and those in which they wait for sums that are made in order."""
         units, sums = self._of_iteration(op, inside, trips, wide), len(sums_in_order(op, self.of))
         units.moves += sums * wide
         units.lost = wide * self.machine.lookup * self._looked_up(op, trips)  # branches are masks
+        loads, moves = self.machine.spilled_loads, self.machine.spilled_moves
         reloaded = RELOADED * max(0, len(_moving(op)) - ADDRESSES)
-        units.add(Units(all=reloaded, loads=reloaded, lines=reloaded))
+        units.add(Units(all=1.0, loads=loads, lines=loads, moves=moves), reloaded)
         return units.cycles(self.machine), wide * self.machine.sum if sums else 0.0
 
     def _of_iteration(self, loop: affine.For, inside: Lanes, trips: float, wide: int) -> Units:
@@ -213,7 +219,8 @@ class Computing:
         spilled = max(0.0, held + BESIDE - self.machine.target.registers)
         units = Units(all=BRANCH + 2 * spilled, loads=spilled, stores=spilled)
         units.lost = self.machine.lookup * self._looked_up(loop, trips)
-        self._add(loop, loop.body, 1.0, inside, {*done_each_time(loop, self.of)}, units, wide)
+        done = {*done_each_time(loop, self.of, self.machine.target.registers)}
+        self._add(loop, loop.body, 1.0, inside, done, units, wide)
         return units
 
     def _add(
@@ -225,21 +232,23 @@ class Computing:
             if op not in done:
                 continue
             often = share / times_unrolled(around) if around is not None and _stays(op, around) else share
-            units.add(units_of(op, self.machine, self.of.maker, wide), often)
+            is_still = isinstance(op, affine.Load) and stride_of(op, loop, self.of) == 0  # one number, in all lanes
+            units.add(units_of(op, self.machine, self.of.maker, 1 if is_still else wide), often)
             if isinstance(op, affine.Access):
                 units.add(subscripts(op.index, loop.iv), often)
-            if wide > 1 and isinstance(op, affine.Load | affine.Store):
+            if wide > 1 and isinstance(op, affine.Load | affine.Store) and not is_still:
                 units.add(self._beside(op, loop, wide), often)
             for part, chosen, times in self._parts(op, lanes):
                 all = share * (1.0 if wide > 1 and isinstance(op, scf.If) else times)
                 self._add(loop, part, all, chosen, done, units, wide, op if times_unrolled(op) else around)
-            if isinstance(op, scf.If) and is_branch(op):
+            by_data = isinstance(op, scf.If) and _is_loaded(op.condition, done, self.of)
+            if by_data and isinstance(op, scf.If) and is_branch(op, {*always_loaded(loop.body)}):
                 units.lost += share * SELDOM * self.machine.miss
 
     def _beside(self, op: affine.Load | affine.Store, loop: affine.For, wide: int) -> Units:
         """What compilers need for so many elements that are no neighbours, or are stored under conditions."""
         type = at_once(element_of(op.memref.type), wide)
-        step, count = stride_of(op, loop, self.of) or 0, registers_of(type, self.machine)
+        step, count = (stride_of(op, loop, self.of) or 0) * loop.step, registers_of(type, self.machine)
         stride, is_load = abs(step), isinstance(op, affine.Load)
         used = _used(op, loop, stride) if stride else set()
         if stride > 1 and (stride not in SHUFFLES or (len(used) < stride and (stride > FEW or not is_load))):
@@ -300,6 +309,12 @@ class Computing:
             often = lanes.often[lane] * (count[lane] / taken[lane])
             lanes = Lanes({**values, each.iv: lower + step * place}, often)
         return lanes
+
+
+def _is_loaded(value: Value, ops: set[Op], of: Iterations) -> bool:
+    """Whether a value depends on what some operations load."""
+    found = operands_first(value, lambda v: made.reads() if (made := of.maker(v)) in ops and made is not None else ())
+    return any(isinstance(of.maker(v), affine.Load | memref.Load) for v in found if of.maker(v) in ops)
 
 
 def _moving(loop: affine.For) -> set[tuple[Value, tuple[Affine, ...]]]:

@@ -80,8 +80,6 @@ LONG_BY_NUMBER = 12.0
 """The same of vectors of 32 bits and more: no instruction has the upper halves of their products."""
 FUNCTIONS = {"exp": 12.0, "exp2": 12.0, "log": 12.0, "log2": 12.0, "sin": 16.0, "cos": 16.0, "powf": 40.0}
 """Cycles of a function for a number, or a lane of 64 bits; a quarter of that for one of 32 bits."""
-PRODUCTS = {64: 4.0, 32: 2.0}
-"""Operations of a product of integers in vectors, by their bits."""
 EXTREME, EXTREME_BY_COMPILER = 4.0, 8.0
 """Operations of the lesser of two floats, of which one may be no number: in registers with masks, which have `vrangeps`
 for it, or where one is a number that is known; and in vectors that compilers make of comparisons (7 by clang 22, 12 by
@@ -93,12 +91,13 @@ SHORT_BITS = 32
 """Shuffles of two registers whose lanes have fewer bits may be several operations."""
 SHORTER = 2.0
 """Moves for integers that become shorter (`vpmovdb` is two operations)."""
+TABLE = 4.0
+"""Moves of a register of bytes that are looked up, in two halves of a table, of which each is two registers."""
 COMPLEX = {"add": 2.0, "sub": 2.0, "mul": 6.0}
 COMPLEX_FUNCTION = 30.0
 
-_SIMPLE = frozenset(
-    ("absf", "absi", "copysign", "sqrt", "rsqrt", "ceil", "floor", "trunc", "roundeven", *math.FLOAT_TESTS)
-)
+_ROUNDED = ("ceil", "floor", "trunc", "round", "roundeven")
+_SIMPLE = frozenset(("absf", "copysign", "sqrt", "rsqrt", *_ROUNDED, *math.FLOAT_TESTS, *math.INTEGER_UNARY))
 _EXTREMES = frozenset(("minimumf", "maximumf", "minnumf", "maxnumf"))
 _QUOTIENTS = frozenset(("divf", "sqrt", "rsqrt"))
 _ONE_UNIT = frozenset(
@@ -161,6 +160,8 @@ def _memory(op: Op, machine: Machine, maker: Makers, lanes: int) -> Units | None
                 return Units(stores=min(float(sum(known.value)), machine.masked_store), moves=sum(known.value) / 2)
             found = _lines(op.value.type, machine, is_store=True)
             return replace(found, stores=found.stores * machine.masked_store, integers=1.0)
+        case vector.Gather() if machine.target.has_tables and bits_of(op.result.type) == 8:
+            return Units(moves=TABLE * registers_of(op.result.type, machine))
         case vector.Gather() | vector.ExpandLoad():
             return Units(loads=lanes_of(op.result.type), moves=lanes_of(op.result.type))
         case vector.Scatter() | vector.CompressStore():
@@ -271,10 +272,12 @@ def _lanewise(op: Lanewise, machine: Machine, maker: Makers, lanes: int) -> Unit
         is_long = is_made and not any(_is_number(v, maker) for v in op.reads())
         return Units(floats=(EXTREME_BY_COMPILER if is_long else EXTREME) * count)
     if kind == "muli" and is_vector:
-        return Units(integers=count * PRODUCTS.get(bits_of(type), PRODUCTS[32]))
+        return Units(integers=count * machine.products[bits_of(type) > 32])
     if isinstance(op, arith.Compare):
         count = registers_of(at_once(op.left.type, lanes), machine)
         return Units(floats=count) if isinstance(element_of(op.left.type), FloatType) else Units(integers=count)
+    if isinstance(op, math.Fma | vector.Fma) and is_vector:
+        return Units(floats=count * machine.halves)
     is_float = isinstance(element_of(type), FloatType | ComplexType)
     return Units(floats=count) if is_float else Units(integers=count)
 
