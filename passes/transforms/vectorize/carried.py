@@ -29,6 +29,7 @@ from affdsl.passes.transforms.vectorize.choices import (
     set_to,
 )
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
+from affdsl.passes.transforms.vectorize.handed_on import as_vectors
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.linear_scans import LinearScan, linear_scan, scanned_linearly
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sums
@@ -237,7 +238,7 @@ def wide_loop(
         loop, body=tuple(inside), step=loop.step * width, inits=tuple(inits), carried=tuple(carried),
         results=tuple(results), written=None,
     )  # fmt: skip
-    return (*before, made, *after)
+    return (*before, *as_vectors(made), *after)
 
 
 def left_in_lanes(ops: Sequence[Op], how: Sequence[Carried]) -> dict[int, Value]:
