@@ -238,7 +238,7 @@ def wide_loop(
         loop, body=tuple(inside), step=loop.step * width, inits=tuple(inits), carried=tuple(carried),
         results=tuple(results), written=None,
     )  # fmt: skip
-    return (*before, *as_vectors(made), *after)
+    return (*at.before, *before, *as_vectors(made), *after)
 
 
 def left_in_lanes(ops: Sequence[Op], how: Sequence[Carried]) -> dict[int, Value]:
