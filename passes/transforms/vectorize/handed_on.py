@@ -16,7 +16,12 @@ class _HandedOn(FrozenValue):
     """A number that a loop carries: the vectors that have it in all lanes, and the one whose last lane is next."""
 
     everywhere: tuple[vector.Broadcast, ...]
-    lanes: Value
+    last: vector.Extract
+
+    @property
+    def lanes(self) -> Value:
+        """The vector."""
+        return self.last.source
 
 
 def as_vectors(loop: affine.For) -> tuple[Op, ...]:
@@ -32,7 +37,7 @@ def as_vectors(loop: affine.For) -> tuple[Op, ...]:
         return (loop,)
     made, used = definitions(loop), users(loop)
     pairs = enumerate(zip(loop.carried, last.values, strict=True))
-    found = {k: each for k, (v, end) in pairs if (each := _handed_on(v, end, made, used))}
+    found = {k: each for k, (v, end) in pairs if (each := _handed_on(loop, v, end, made, used))}
     if not found:
         return (loop,)
     inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
@@ -42,19 +47,20 @@ def as_vectors(loop: affine.For) -> tuple[Op, ...]:
         before.append(start)
         inits[k] = start.result
         carried[k], results[k] = (Value(each.lanes.type, v.hint) for v in (carried[k], results[k]))
-        after.append(
-            vector.Extract(loop.results[k], results[k], (), (_count(each.lanes) - 1,), location=loop.location)
-        )
+        after.append(vector.Extract(loop.results[k], results[k], (), (_count(each.lanes) - 1,), location=loop.location))
         vectors.update((op.result, carried[k]) for op in each.everywhere)
+    gone: set[Op] = {each.last for each in found.values() if len(used[each.last.result]) == 1}
+    gone.update(op for each in found.values() for op in each.everywhere)
     body = _body(loop, {k: each.lanes for k, each in found.items()}, vectors)
     wide = with_fields(
-        loop, inits=tuple(inits), carried=tuple(carried), results=tuple(results), body=tuple(body), written=None
-    )
+        loop, inits=tuple(inits), carried=tuple(carried), results=tuple(results), written=None,
+        body=tuple(op for op in body if op not in gone),
+    )  # fmt: skip
     return (*before, wide, *after)
 
 
 def _handed_on(
-    carried: Value, end: Value, made: Mapping[Value, Op], used: Mapping[Value, Sequence[Op]]
+    loop: affine.For, carried: Value, end: Value, made: Mapping[Value, Op], used: Mapping[Value, Sequence[Op]]
 ) -> _HandedOn | None:
     """What is known of a value that a loop carries, if it is only shifted into the lanes of vectors."""
     last, readers = made.get(end), used.get(carried, ())
@@ -63,8 +69,11 @@ def _handed_on(
     everywhere = tuple(op for op in readers if isinstance(op, vector.Broadcast) and op.result.type == last.source.type)
     if not everywhere or len(everywhere) < len(readers):
         return None
-    if all(_is_shifted(op, each.result) for each in everywhere for op in used.get(each.result, ())):
-        return _HandedOn(everywhere, last.source)
+    shifted = [(op, each.result) for each in everywhere for op in used.get(each.result, ())]
+    if {*loop.body}.issuperset((*everywhere, *(op for op, _ in shifted))) and all(
+        _is_shifted(*each) for each in shifted
+    ):
+        return _HandedOn(everywhere, last)
     return None
 
 
@@ -79,8 +88,6 @@ def _is_shifted(op: Op, everywhere: Value) -> bool:
 def _body(loop: affine.For, lanes: Mapping[int, Value], vectors: Mapping[Value, Value]) -> Iterator[Op]:
     """The operations of a loop with vectors that it carries, and what it yields."""
     for op in loop.body:
-        if isinstance(op, vector.Broadcast) and op.result in vectors:
-            continue
         if isinstance(op, vector.Shuffle) and op.left in vectors:
             yield with_fields(op, left=vectors[op.left], mask=(_count(op.left) - 1, *op.mask[1:]))
         elif op is loop.body[-1] and isinstance(op, affine.Yield):
