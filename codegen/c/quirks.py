@@ -211,6 +211,10 @@ QUIRKS: Mapping[str, Quirk] = MappingProxyType({
         "slow", "one of two integers that differ by a number is chosen by a branch, which nobody can foresee",
         "the other one, and the number under a mask of the condition", "codegen/c/restarts.py", 153, gcc=(12, 12),
     ),
+    "counts_of_truths": Quirk(
+        "slow", "if (p != q) ++n; where p and q are comparisons: a vector of bytes is widened three times",
+        "n += p != q ? 1 : 0", "codegen/c/restarts.py", 165, gcc=(12, 12),
+    ),
     "bits_moved": Quirk(
         "slow", "bits of two floats are combined in registers of integers: 6.2 for 2.4 ns of two minima that wait",
         "assembly, where there is AVX", "codegen/c/helpers.py", 161, gcc=(12, 12),

@@ -1,6 +1,7 @@
 """Counters that begin anew where a condition does not hold, sums of what one chooses, and differences, masked.
 
-gcc would branch: see `restarts_masked`, `sums_masked` and `differences_masked`.
+gcc would branch: see `restarts_masked`, `sums_masked` and `differences_masked`; or make long vectors of short ones:
+`counts_of_truths`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TypeGuard
 
 from affdsl.ir.attributes import UnitAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, func, memref
+from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import definitions, rewrite, walk, with_fields
 from affdsl.ir.types import F32, F64, IntegerType
@@ -31,6 +32,7 @@ def with_masks(f: func.Func) -> func.Func:
         n = select c, n + k, k           ->   m = select c, n, 0 {masked}; n = m + k
         s = s + select c, x, -0.0        ->   s = s + (select c, x, -0.0 {masked})
         d = select c, a - b, (a + k) - b ->   m = select c, -k, 0 {masked}; d = (a + k) - b + m
+        if p != q: n = n + k             ->   m = select p != q, k, 0; n = n + m
 
     Data decides on the condition, in runs of any length: a processor that guesses is wrong at the end of each.
     """
@@ -38,10 +40,13 @@ def with_masks(f: func.Func) -> func.Func:
     kept = {v for op in walk(f) if isinstance(op, affine.For) for v in op.carried}
     summed = _summed(f, made, kept)
     apart = {op: number for op in walk(f) if isinstance(op, arith.Select) and (number := _apart(op, made))}
-    if not summed and not apart and not any(_restarted(op, made, kept) for op in walk(f)):
+    counted = {op: parts for op in walk(f) if isinstance(op, scf.If) and (parts := _counted(op, made))}
+    if not summed and not apart and not counted and not any(_restarted(op, made, kept) for op in walk(f)):
         return f
 
     def rule(op: Op) -> tuple[Op, ...] | None:
+        if isinstance(op, scf.If) and op in counted:
+            return _added(op, *counted[op])
         if op in summed:
             return (with_fields(op, attributes=(*op.attributes, (MASKED, UnitAttr()))),)
         if isinstance(op, arith.Select) and op in apart:
@@ -106,6 +111,33 @@ def _restarted(op: Op, made: Mapping[Value, Op], kept: set[Value]) -> arith.Bina
     else:
         is_counted = addition.left in kept or isinstance(before, arith.Select)
     return addition if is_counted else None
+
+
+def _counted(op: scf.If, made: Mapping[Value, Op]) -> tuple[affine.Load, arith.Binary, affine.Store] | None:
+    """What a condition whether two truths differ does, if that is to add a number to a variable, and nothing else."""
+    differ = made.get(op.condition)
+    if not isinstance(differ, arith.Compare) or differ.predicate != "ne" or differ.left.type != IntegerType(1):
+        return None
+    match [each for each in op.then if not isinstance(each, arith.Constant)]:
+        case [affine.Load() as load, arith.Binary(kind="addi") as sum, affine.Store() as store] if not op.orelse:
+            is_variable = not load.index and isinstance(made.get(load.memref), memref.Alloca)
+            is_sum = sum.left is load.result and isinstance(made.get(sum.right), arith.Constant)
+            if is_variable and is_sum and store.memref is load.memref and store.value is sum.result:
+                return load, sum, store
+    return None
+
+
+def _added(op: scf.If, load: affine.Load, sum: arith.Binary, store: affine.Store) -> tuple[Op, ...]:
+    """The same without a condition: a number or none is added."""
+    zero, chosen = Value(sum.result.type), Value(sum.result.type)
+    return (
+        *(each for each in op.then if isinstance(each, arith.Constant)),
+        load,
+        arith.Constant(zero, 0, location=op.location),
+        arith.Select(chosen, op.condition, sum.right, zero, location=op.location),
+        with_fields(sum, right=chosen),
+        store,
+    )
 
 
 def _apart(op: arith.Select, made: Mapping[Value, Op]) -> int:

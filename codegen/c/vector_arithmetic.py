@@ -150,8 +150,8 @@ def _beside_number(c: Context, op: arith.Binary) -> Code | None:
             continue
         if number_ or copysign(1.0, number_) == sign:
             return helped(c, stem, op.result, *((known, x) if nan_wins else (x, known)))
-        if op.kind == "maximumf":  # 0 > x ? 0 : x is x where that is no number, or -0, which becomes 0 by a sum
-            return infix("+", helped(c, stem, op.result, known, x), whole(c, known))
+        if op.kind == "maximumf":
+            return helped(c, "rectified", op.result, x)
         if nan_wins:  # the zero that wins: x < 0 ? x : 0, and x where it is no number
             shown, lanes = whole(c, x), lanes_of(op.result)
             found = helped(c, stem, op.result, x, known)

@@ -212,6 +212,7 @@ _PORTABLE = (
         "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
         "lesser": ("V", "const V *a, const V *b", _CHOSEN.format("<")),
         "greater": ("V", "const V *a, const V *b", _CHOSEN.format(">")),
+        "rectified": ("V", "const V *a", "return (V)((M)*a & ~(*a <= 0));"),
         "mins": ("V", "const V *a, const V *b", _BETTER.format("", "<")),
         "maxs": ("V", "const V *a, const V *b", _BETTER.format("", ">")),
         "minu": ("V", "const V *a, const V *b", _BETTER.format("(U)", "<")),

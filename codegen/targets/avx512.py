@@ -17,6 +17,7 @@ from affdsl.codegen.targets.x86 import (
     magnitudes,
     of_widths,
     packed,
+    rectified,
     register,
     register_type,
     rounded,
@@ -178,7 +179,7 @@ AVX512 = Target(
     repeats_operands=True,
     rows={
         **dict(_rows()),
-        **of_widths((128, 256, 512), extremes, rounded, _float_extremes, partial(integer_extremes, most=64)),
+        **of_widths((128, 256, 512), extremes, rectified, rounded, _float_extremes, partial(integer_extremes, most=64)),
         **of_widths((128, 256, 512), partial(shifting, has_all=True), truncating),
         **of_widths((256, 512), partial(dividing, has_tests=True)),
         **of_widths((256, 512), streamed, dots, magnitudes, widening, saturating, shortening, _halves),

@@ -56,8 +56,9 @@ def truncating(width: int) -> Iterator[tuple[Row, str]]:
     first = f"const {kind} x = ({kind})*a;\n"
     if width == 512:
         large, is_number = (f"{mm}_cmp_ps_mask(x, {other}" for other in ("top, _CMP_GE_OQ)", "x, _CMP_ORD_Q)"))
-        found = f"{mm}_mask_mov_epi32({mm}_cvttps_epi32(x), {large}, {mm}_set1_epi32(INT32_MAX))"
-        body = f"const {kind} top = {mm}_set1_ps(0x1p31f);\nreturn (V){mm}_maskz_mov_epi32({is_number}, {found});"
+        found = f"{mm}_maskz_cvttps_epi32({is_number}, x)"
+        chosen = f"{mm}_mask_mov_epi32({found}, {large}, {mm}_set1_epi32(INT32_MAX))"
+        body = f"const {kind} top = {mm}_set1_ps(0x1p31f);\nreturn (V){chosen};"
         yield ("trunc_f32", "i32", width // 32), first + body
         yield ("trunc_f64", "i64", width // 64), _long_integers(mm)
         least = f"{mm}_maskz_min_pd({mm}_cmp_pd_mask(y, y, _CMP_ORD_Q), y, {mm}_set1_pd(INT32_MAX))"
@@ -105,9 +106,8 @@ def saturating(width: int) -> Iterator[tuple[Row, str]]:
 def _long_integers(mm: str) -> str:
     """Doubles as integers of 64 bits, as AVX-512 has them."""
     large, is_number = (f"{mm}_cmp_pd_mask(y, {other}" for other in ("top, _CMP_GE_OQ)", "y, _CMP_ORD_Q)"))
-    found = f"{mm}_mask_mov_epi64({mm}_cvttpd_epi64(y), {large}, {mm}_set1_epi64(INT64_MAX))"
-    first = f"const __m512d y = (__m512d)*a, top = {mm}_set1_pd(0x1p63);\n"
-    return f"{first}return (V){mm}_maskz_mov_epi64({is_number}, {found});"
+    found = f"{mm}_mask_mov_epi64({mm}_maskz_cvttpd_epi64({is_number}, y), {large}, {mm}_set1_epi64(INT64_MAX))"
+    return f"const __m512d y = (__m512d)*a, top = {mm}_set1_pd(0x1p63);\nreturn (V){found};"
 
 
 def _compared(mm: str, end: str, a: str, b: str, how: str) -> str:
@@ -124,6 +124,16 @@ def extremes(width: int) -> Iterator[tuple[Row, str]]:
         for stem, name in (("lesser", "min"), ("greater", "max")):
             call = f"{register(width)}_{name}_{end}(({kind})*a, ({kind})*b)"
             yield (stem, element, width // LANE_BITS[element]), f"return (V){call};"
+
+
+def rectified(width: int) -> Iterator[tuple[Row, str]]:
+    """The larger of a number and 0: AVX-512 has a table of what to give for NaN, 0, 1, infinities and other numbers."""
+    for element in ("f32", "f64"):
+        mm, x = register(width), f"({register_type(element, width)})*a"
+        long = "x" if element == "f64" and width < 512 else ""  # _mm_set1_epi64 takes what MMX has
+        table = f"{mm}_set1_epi{LANE_BITS[element]}{long}(0x18181811)"
+        body = f"return (V){mm}_fixupimm_{packed(element)}({x}, {x}, {table}, 0);"
+        yield ("rectified", element, width // LANE_BITS[element]), body
 
 
 def any_lane(width: int) -> Iterator[tuple[Row, str]]:

@@ -52,8 +52,8 @@ DONE_AGAIN = 0.2
 """The share of the operations that iterations run at once for, since each would do again what another one has done."""
 SHORT = 8
 """From so many vectors on, half a vector less at the end of a row is not worth its code."""
-UPDATING = 4
-"""How many vectors at once where floats become the numbers of elements, in lanes, which are updated one by one."""
+UPDATING = 16
+"""How many vectors at once where floats become the numbers of elements, in lanes, which a loop updates one by one."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 UNDER_MASKS = 4

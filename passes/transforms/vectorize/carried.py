@@ -24,6 +24,7 @@ from affdsl.passes.transforms.vectorize.choices import (
     set_to,
 )
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
+from affdsl.passes.transforms.vectorize.handed_on import as_vectors
 from affdsl.passes.transforms.vectorize.lane_after_lane import lane_after_lane, made_of, shifted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sums
@@ -120,7 +121,7 @@ def wide_loop(
             yielded.append(at.binary("ori", when, holds) if is_set else at.select(holds, at.vector(loop.iv), when))
         if made.carried:
             at.emit(affine.Yield(tuple(yielded), location=loop.body[-1].location))
-    return (*made.before, made.wide(inside), *made.after)
+    return (*at.before, *made.before, *as_vectors(made.wide(inside)), *made.after)
 
 
 def _lanes(

@@ -56,6 +56,8 @@ class Lanes:
         self.filled = filled
         self.exprs: dict[Value, Affine] = {loop.iv: Affine.of(loop.iv)}
         self.groups: Groups = {}
+        self.before: list[Op] = []
+        """What is made once, before the loop."""
         self._out: list[Op] = []
         self._vectors: dict[Value, Value] = {}
         self._lanes: dict[Value, Sequence[Value]] = {}

@@ -112,3 +112,20 @@ def test_choices_among_what_is_not_known_stay():
         out[0] = total
 
     assert "masked_" not in either.optimize("avx2", threads=1).c()
+
+
+@pytest.mark.parametrize(("by", "has_condition"), [(1, False), (-3, False), (None, True)])
+def test_counts_of_truths_that_differ_have_no_condition(by, has_condition):
+    @af.kernel
+    def crossings(x: af.f64[N], step: af.i64, out: af.i64[1]):
+        count = af.var(af.i64(2**63 - 2))  # it wraps
+        with af.for_(1, N) as i, af.if_((x[i] < 0) != (x[i - 1] < 0)):
+            count += by if by is not None else step
+        out[0] = count
+
+    assert ("if (" in crossings.c().partition("void crossings")[2]) == has_condition
+    for n in (0, 1, 2, 9, 70):
+        x, found, wanted = np.random.default_rng(n).choice(SPECIAL, n), np.zeros(1, "i8"), np.zeros(1, "i8")
+        crossings(x, 5, found)
+        run(crossings.func, n, x, 5, wanted)
+        assert found[0] == wanted[0]

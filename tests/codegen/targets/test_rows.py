@@ -103,7 +103,7 @@ def body(stem, element, lanes):
             return f"{name}(at, m[0] != 0 ? sizeof v - 1 : UINTPTR_MAX, &v);"
         case "fma":
             return f"*found = {name}(&v, &w, &v);"
-        case _ if stem in ("abs", "roundeven", *IN_DOUBLES):
+        case _ if stem in ("abs", "rectified", "roundeven", *IN_DOUBLES):
             return f"*found = {name}(&v);"
         case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
@@ -247,7 +247,7 @@ def arguments(random, stem, element, lanes, n):
     if stem == "abs":
         given = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, lanes, dtype, endpoint=True)
         given[: n % 2] = np.iinfo(dtype).min
-    if stem in IN_DOUBLES or (stem == "divided" and n % 2):
+    if stem in ("rectified", *IN_DOUBLES) or (stem == "divided" and n % 2):
         given = np.where(random.random(lanes) < 0.5, random.choice(SPECIAL, lanes), random.uniform(-110, 100, lanes))
         given = given.astype(dtype)
     if stem in WHOLE:

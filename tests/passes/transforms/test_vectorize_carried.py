@@ -1,6 +1,6 @@
 """Loops that carry several numbers; random ones, through sums, selections and branches, are in `tests/vectors`."""
 
-from affdsl.ir.dialects import vector
+from affdsl.ir.dialects import affine, vector
 from affdsl.ir.traverse import walk
 from affdsl.passes.transforms.vectorize import vectorize
 from tests.passes.transforms.test_vectorize import assert_same, iv, read
@@ -34,3 +34,32 @@ def test_elements_that_were_loaded_before_are_lanes_of_others_beside_a_sum():
     made = vectorize(f, iv(f, "i"), 4, reassociate=True)
     assert sum(isinstance(op, vector.Shuffle) for op in walk(made)) == 2
     assert_same(f, made)
+
+
+def test_what_is_handed_on_is_the_last_lane_of_a_vector_that_is_carried():
+    f = read("""%r:2 = affine.for %i = 0 to %n iter_args(%a = %x, %b = %x) -> (f32, f32) {
+      %u = affine.load %A[%i] : memref<?xf32>
+      %d = arith.subf %u, %b : f32
+      %e = arith.mulf %d, %a : f32
+      affine.store %e, %C[0, %i] : memref<?x?xf32>
+      affine.yield %u, %a : f32, f32
+    }
+    affine.store %r#0, %C[1, 0] : memref<?x?xf32>
+    affine.store %r#1, %C[1, 1] : memref<?x?xf32>""")
+    made = vectorize(f, iv(f, "i"), 4, tail="scalar")
+    wide = next(op for op in walk(made) if isinstance(op, affine.For))
+    assert [str(v.type) for v in wide.carried] == ["vector<4xf32>", "vector<4xf32>"]
+    assert not any(isinstance(op, vector.Broadcast | vector.Extract) for op in walk(wide))
+    assert_same(f, made)
+
+
+def test_what_is_read_as_a_number_too_stays_one():
+    f = read("""%r = affine.for %i = 0 to %n iter_args(%a = %x) -> (f32) {
+      %u = affine.load %A[%i] : memref<?xf32>
+      %d = arith.subf %u, %a : f32
+      affine.store %d, %C[0, %i] : memref<?x?xf32>
+      affine.store %a, %B[0] : memref<?xf32>
+      affine.yield %u : f32
+    }
+    affine.store %r, %C[1, 0] : memref<?x?xf32>""")
+    assert_same(f, vectorize(f, iv(f, "i"), 4, tail="masked"))
