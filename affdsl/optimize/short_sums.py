@@ -16,7 +16,7 @@ from affdsl.optimize.model.schedules import cycles_of, sizes_of_version, sizes_t
 from affdsl.optimize.notes import for_smaller
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import FOR_LOOPS
-from affdsl.optimize.search import Candidate
+from affdsl.optimize.search import SLOWER, Candidate
 from affdsl.optimize.nests import lanes_of, nests_in
 from affdsl.optimize.small_sizes import LEAST_VECTORS, lengths_of_sums
 from affdsl.optimize.unfit import UnfitError
@@ -43,6 +43,8 @@ def with_short_sums(best: Candidate, in_order: Candidate | None, root: str, opti
     lengths = [length.expr for length in lengths_of_sums(best.before, root, options)]
     if not best.reassociates or not lengths:
         return best
+    if in_order is not None and in_order.share * SLOWER > 1:  # a version that gains nothing is only longer
+        in_order = None
     sizes = [(known[v.hint], e) for e in lengths for v in e.values()]
     try:
         shortest = _shortest(best, in_order, sizes, root, options)

@@ -88,7 +88,7 @@ def _large_on_average(s: Schedule, root: str, options: Options, *, in_lanes: boo
 def lengths_of_sums(s: Schedule, root: str, options: Options) -> list[Index]:
     """How long the sums are at most that may be made in lanes, as sizes say it; none where all loops have one size.
 
-        for i < M: for k = max(0, i - M + 1) to min(i + 1, K): y[i] += x[i - k] * h[k]   ->   M, K
+    for i < M: for k = max(0, i - M + 1) to min(i + 1, K): y[i] += x[i - k] * h[k]   ->   M, K
     """
     known = {v: v.hint for v in s.function.args}
     summed = [nest.innermost for nest in _summed(s, root, options) if len(nest.loops) > 1]
