@@ -13,11 +13,11 @@ from itertools import takewhile
 
 from affdsl.ir.expr import Affine, Value
 from affdsl.optimize.model.schedules import cycles_of, sizes_of_version, sizes_that_run, standing_in
+from affdsl.optimize.nests import lanes_of, nests_in
 from affdsl.optimize.notes import for_smaller
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import FOR_LOOPS
 from affdsl.optimize.search import SLOWER, Candidate
-from affdsl.optimize.nests import lanes_of, nests_in
 from affdsl.optimize.small_sizes import LEAST_VECTORS, lengths_of_sums
 from affdsl.optimize.unfit import UnfitError
 from affdsl.passes.analysis.iterations import UncountedError

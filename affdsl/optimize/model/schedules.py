@@ -102,7 +102,7 @@ def _make_fail(sizes: dict[Value, int], condition: Sequence[Constraint]) -> None
     for expr in (c.expr for c in reversed(condition) if not c.equality):
         if len(expr.terms) == 1 and sizes.keys() >= {*expr.values()}:
             ((size, factor),) = expr.terms
-            if isinstance(size, Value) and factor > 0 and 0 < (most := -(expr.constant + 1) // factor):
+            if isinstance(size, Value) and factor > 0 and (most := -(expr.constant + 1) // factor) > 0:
                 sizes[size] = min(most, sizes[size])
                 return
 
