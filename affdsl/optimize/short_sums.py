@@ -16,7 +16,7 @@ from affdsl.optimize.model.schedules import cycles_of, sizes_of_version, sizes_t
 from affdsl.optimize.nests import lanes_of, nests_in
 from affdsl.optimize.notes import for_smaller
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import FOR_LOOPS
+from affdsl.optimize.recipes import BY_SIZE, FOR_LOOPS
 from affdsl.optimize.search import SLOWER, Candidate
 from affdsl.optimize.small_sizes import LEAST_VECTORS, lengths_of_sums
 from affdsl.optimize.unfit import UnfitError
@@ -32,7 +32,8 @@ IN_ORDER = "keep the order of the text"
 def with_short_sums(best: Candidate, in_order: Candidate | None, root: str, options: Options) -> Candidate:
     """The best candidate with a version for short sums, which is what comes of the loop in the order of the text.
 
-    The best one itself where no size says how long sums are, or only the size that all loops have.
+    The best one itself where no size says how long sums are, or only the size that all loops have, and of recipes that
+    have versions of parts of the loop.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def with_short_sums(best: Candidate, in_order: Candidate | None, root: str, opti
     """
     s, known = best.before, {v.hint: v for v in best.before.function.args}
     lengths = [length.expr for length in lengths_of_sums(best.before, root, options)]
-    if not best.reassociates or not lengths:
+    if best.name not in BY_SIZE or not best.reassociates or not lengths:
         return best
     if in_order is not None and in_order.share * SLOWER > 1:  # a version that gains nothing is only longer
         in_order = None
@@ -50,7 +51,9 @@ def with_short_sums(best: Candidate, in_order: Candidate | None, root: str, opti
         shortest = _shortest(best, in_order, sizes, root, options)
         made, notes = FOR_LOOPS[best.name](copy(s), root, replace(options, shortest_sum=shortest))
         step = next((step for step in made.steps[len(s.steps) :] if step.call.verb == "specialize"), None)
-        if step is not None and step.call.arguments[0] == root and in_order is not None:
+        if step is None or step.call.arguments[0] != root:
+            return best
+        if in_order is not None:
             short = step.names[step.made[0]]
             made, others = FOR_LOOPS[in_order.name](made, short, replace(options, reassociate=False))
             notes = [replace(note, smaller=note.smaller and IN_ORDER) for note in notes] + [*for_smaller(others)]
