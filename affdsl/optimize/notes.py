@@ -40,9 +40,10 @@ def only_for(condition: Condition | None, notes: Iterable[Note], smaller: str = 
     return told
 
 
-def for_smaller(notes: Iterable[Note]) -> Notes:
+def for_smaller(notes: Sequence[Note]) -> Notes:
     """Notes about the version for sizes that are too small for another one."""
-    return [replace(note, sizes=SMALLER) if note.done and not note.sizes else note for note in notes]
+    told = (note.sizes and f", {note.sizes}" for note in notes)
+    return [replace(note, sizes=SMALLER + more) if note.done else note for note, more in zip(notes, told, strict=True)]
 
 
 def sizes_in(condition: Condition) -> str:

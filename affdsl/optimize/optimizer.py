@@ -29,6 +29,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.order import rerolling
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.search import Candidate, best_that_pays
+from affdsl.optimize.short_sums import with_short_sums
 from affdsl.optimize.size import MOST, TOO_LONG, is_long, require_short
 from affdsl.optimize.threads import long_sums, sharing
 from affdsl.optimize.unfit import RecipeWarning, UnfitError, in_one_line
@@ -223,6 +224,8 @@ def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
         strict, _ = best_that_pays(_candidates(s, root, replace(options, reassociate=False), []))
         if strict is not None and (best is None or strict.is_as_fast_as(best)):
             best = strict
+        elif best is not None:
+            best = with_short_sums(best, strict, root, options)
     if best is not None:
         first, *others = best.notes
         made = prefetching.take(best.schedule, options)

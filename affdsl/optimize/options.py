@@ -30,6 +30,8 @@ class Options(FrozenValue):
         What minima and maxima need not care for, as the step `extremes` has it.
     choices
         The numbers that recipes choose.
+    shortest_sum
+        How long sums are at least that are made in another order, beside what recipes ask for.
     """
 
     target: Target
@@ -41,6 +43,7 @@ class Options(FrozenValue):
     no_nans: bool = False
     no_signed_zeros: bool = False
     choices: Choices = field(default_factory=Choices)
+    shortest_sum: int = 0
 
     @property
     def tail(self) -> Literal["masked", "scalar"]:

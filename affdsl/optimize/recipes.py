@@ -227,6 +227,8 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "colours": unless_small(two_colours.take),
 }
 """Those for an outermost loop with all that it holds. Some have versions for small sizes themselves."""
+BY_SIZE = ("rows", "straight", "outer", "vectors", "colours")
+"""Those of which small sizes run the whole loop as it is written."""
 
 FOR_NESTS: Mapping[str, OfNest] = {
     "a search on vectors": looking.take_search,

@@ -7,14 +7,15 @@ from copy import copy
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import walk
-from affdsl.lang.indices import Condition
+from affdsl.lang.indices import Condition, Index
 from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in, nests_in
 from affdsl.optimize.notes import Notes, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import sums
-from affdsl.optimize.versions import chosen_by, in_other, on_average, sizes_of
+from affdsl.optimize.versions import at_least, chosen_by, in_names, in_other, on_average, sizes_of
 from affdsl.schedule.schedule import Schedule
 
 OfLoop = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
@@ -51,10 +52,22 @@ def unless_small(recipe: OfLoop, *, in_lanes: bool = False) -> OfLoop:
 
 
 def _large(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condition | None:
-    """From which sizes on vectors pay.
+    """From which sizes on vectors pay, and lanes of sums.
 
     Raises UnfitError for a loop alone, and where nothing in it touches memory. None where no size says how large it is.
     """
+    found = _large_on_average(s, root, options, in_lanes=in_lanes)
+    lengths = lengths_of_sums(s, root, options) if options.shortest_sum else []
+    asked: dict[str, Constraint] = {}
+    for each in (found, *(at_least(length, options.shortest_sum) for length in lengths)):
+        for c in () if each is None else each.constraints:
+            size = str(Index(c.expr - c.expr.constant))
+            asked[size] = min(c, asked.get(size, c), key=lambda c: c.expr.constant)
+    return Condition((*asked.values(),)) if asked else None
+
+
+def _large_on_average(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condition | None:
+    """The same of vectors alone."""
     loops, lanes = names_in(s, root), [lanes_of(nest, options) for nest in nests_in(s, root)]
     if len(loops) == 1 or not lanes:
         raise UnfitError
@@ -70,6 +83,19 @@ def _large(s: Schedule, root: str, options: Options, *, in_lanes: bool) -> Condi
         return found
     rows = on_average(s, inner, least)
     return found if rows is None else Condition((*found.constraints, *rows.constraints))
+
+
+def lengths_of_sums(s: Schedule, root: str, options: Options) -> list[Index]:
+    """How long the sums are at most that may be made in lanes, as sizes say it; none where all loops have one size.
+
+    for i < M: for k = max(0, i - M + 1) to min(i + 1, K): y[i] += x[i - k] * h[k]   ->   M, K
+    """
+    known = {v: v.hint for v in s.function.args}
+    summed = [nest.innermost for nest in _summed(s, root, options) if len(nest.loops) > 1]
+    trips = dict.fromkeys(upper - lower for loop in summed for lower in loop.lower for upper in loop.upper)
+    found = [in_names(trip, known) for trip in trips if len({*trip.values()}) == 1 == len(trip.terms)]
+    sizes = {str(size) for size in sizes_of(s, names_in(s, root))}
+    return [each for each in found if each is not None] if len(sizes) > 1 else []
 
 
 def _summed(s: Schedule, root: str, options: Options) -> list[Nest]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from affdsl.codegen.c.emit import in_registers
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Module
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import holders, walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.optimize.machine import Machine
@@ -40,7 +40,8 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
     """Numbers for sizes with which what stands in a schedule alone, and not in another one, runs.
 
     They are the usual ones, but larger where that stands in the version of a loop for large sizes, or in a loop from
-    one size to another: it would not run, whatever it is, with others.
+    one size to another, and one of them smaller where it stands in the other version: it would not run, whatever it is,
+    with others.
     """
     others = {*walk(but_not_in.function)}
     nests = standing_in(s, but_not_in=but_not_in)
@@ -59,6 +60,8 @@ def sizes_that_run(s: Schedule, *, but_not_in: Schedule) -> dict[Value, int]:
             if isinstance(op, affine.If) and is_changed(op.then) and not is_changed(op.orelse):
                 for constraint in op.condition:
                     _enlarge(sizes, constraint.expr)
+            elif isinstance(op, affine.If) and is_changed(op.orelse) and not is_changed(op.then):
+                _make_fail(sizes, op.condition)
             for inside in op.blocks():
                 enter(inside)
 
@@ -92,6 +95,16 @@ def _enlarge(sizes: dict[Value, int], expr: Affine) -> None:
         missing = -expr.evaluate(sizes)
         if isinstance(atom, Value) and factor > 0 and missing > 0:
             sizes[atom] -= -missing // factor
+
+
+def _make_fail(sizes: dict[Value, int], condition: Sequence[Constraint]) -> None:
+    """Make the size smaller that is asked for last in a condition, alone, until it does not hold."""
+    for expr in (c.expr for c in reversed(condition) if not c.equality):
+        if len(expr.terms) == 1 and sizes.keys() >= {*expr.values()}:
+            ((size, factor),) = expr.terms
+            if isinstance(size, Value) and factor > 0 and (most := -(expr.constant + 1) // factor) > 0:
+                sizes[size] = min(most, sizes[size])
+                return
 
 
 def _all_sizes(s: Schedule, size: int = SIZE) -> dict[Value, int]:
