@@ -26,6 +26,8 @@ from tests.oracles import require
 
 N, M = af.symbols("N M")
 AVX2 = targets()["avx2"]
+OF_GCC = tuple("-march=haswell" if flag == "-march=native" else flag for flag in STRICT)
+"""Whether vectors pay is another answer for each CPU: gcc is asked about one of the target, wherever it runs."""
 SIZE = 300
 
 
@@ -50,7 +52,7 @@ def test_what_is_taken_to_run_on_vectors_is_vectorized_by_gcc(pattern):
     model = model_of(pattern.kernel)
     expected = [lanes_by_compiler(loop, model.iterations, one(), model.machine) for loop in innermost(pattern.kernel)]
     if max(expected) > 1:
-        assert found.vectorizes(plain(pattern.kernel), STRICT)
+        assert found.vectorizes(plain(pattern.kernel), OF_GCC)
 
 
 @af.kernel
@@ -133,7 +135,7 @@ def test_short_loops_inside_distances_and_counters_are_no_hindrance_for_gcc(kern
     assert lanes_by_compiler(loop, model.iterations, first, model.machine) == lanes
     require("gcc")
     found = next(each for each in compilers() if each.name == "gcc")
-    assert found.vectorizes(plain(kernel), STRICT)
+    assert found.vectorizes(plain(kernel), OF_GCC)
 
 
 @af.kernel
@@ -208,7 +210,7 @@ def test_four_choices_inside_each_other_are_jumps_or_a_table(cases, is_vectorize
     assert (lanes_by_compiler(loop, model.iterations, one(), model.machine) > 1) == is_vectorized
     require("gcc")
     found = next(each for each in compilers() if each.name == "gcc")
-    assert found.vectorizes(plain(recoded), STRICT) == is_vectorized
+    assert found.vectorizes(plain(recoded), OF_GCC) == is_vectorized
 
 
 def test_a_counter_that_data_moves_is_handed_on():

@@ -22,7 +22,7 @@ def test_threads_share_the_rows_of_a_block_of_a_factorization():
     assert str(made).count(".parallel(") == 1
     made.kernel()(found)
     np.testing.assert_array_equal(found, wanted)
-    _, said = blocks.take(af.Schedule(kernel), "i", Options(targets()["avx2"], threads=2))
+    _, said = blocks.take(af.Schedule(kernel), "i", Options(targets()["avx2"], threads=2), 64)
     assert any(each.done == "threads share the rows of each block" for each in said)
     alone, _ = blocks.in_blocks(af.Schedule(kernel), "i", (), 64, Choices(), threads=1)
     assert ".parallel(" not in str(alone)

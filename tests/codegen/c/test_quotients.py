@@ -153,6 +153,7 @@ def test_the_model_knows_which_quotients_are_products():
 
 
 def test_hard_cases_would_show_a_product_with_the_reciprocal():
+    """It is wrong for a quarter of those of three, and for half of the others."""
     for divisor in (3.0, 9.0, 1000.0):
         x = np.array(near_a_middle(divisor, 53, Random(0)))
-        assert np.mean(x * (1 / divisor) != x / divisor) > 0.3
+        assert np.mean(x * (1 / divisor) != x / divisor) > (0.24 if divisor == 3.0 else 0.45)
