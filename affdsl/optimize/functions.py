@@ -53,8 +53,8 @@ def affdsl_optimize(
         For a target that nobody knows.
 
     >>> from affdsl.mlir.readers import parse
-    >>> module = parse('''func.func @f(%A: memref<64xf32>, %x: f32) {
-    ...     affine.for %i = 0 to 64 { affine.store %x, %A[%i] : memref<64xf32> }
+    >>> module = parse('''func.func @f(%A: memref<6400xf32>, %x: f32) {
+    ...     affine.for %i = 0 to 6400 { affine.store %x, %A[%i] : memref<6400xf32> }
     ...     return
     ... }''')
     >>> "vector<8xf32>" in str(affdsl_optimize(module, target="avx2", threads=1))

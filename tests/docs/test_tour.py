@@ -238,8 +238,8 @@ def test_the_steps_are_all_there_are():
     (listed,) = re.findall(r"There are ((?:`\w+`(?:, | and |,\s|\s)*)+)", " ".join(TOUR.prose.split()))
     (schedule,) = [
         node
-        for node in ast.parse((ROOT / "affdsl" / "schedule" / "schedule.py").read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef) and node.name == "Schedule"
+        for node in ast.parse((ROOT / "affdsl" / "schedule" / "primitives.py").read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name == "Primitives"
     ]
     steps = {
         node.name
