@@ -32,6 +32,8 @@ ALIKE = 1.1
 """Of candidates of which one takes up to so many times as long as the other, larger sizes decide, too."""
 SLOWER = 1.05
 """So many times as long as the loops as written a candidate may take by the model: those that are alike are taken."""
+FAR_SLOWER = 1.25
+"""So many times as long in the nearest cache counts beside what is as long where all wait for memory."""
 FURTHER = 4
 """So many times the usual sizes are asked, too, of what takes longer with these: what caches hold needs no tiles."""
 AS_WRITTEN = "the loops as written"
@@ -78,11 +80,13 @@ class Candidate(Frozen):
         """The part of the time of the loops as written that counts; 0 where nobody knows.
 
         What moves between caches is not asked for where that is computed in far less time: it seldom is more. Where it
-        takes longer with the usual sizes, the geometric mean with larger ones counts.
+        takes longer with the usual sizes, the geometric mean with larger ones counts; and where it takes far longer in
+        the nearest cache, the geometric mean with that: to wait for memory as long is no gain.
         """
         if self.near_ratio <= CLEARLY:
             return self.near_ratio
-        return self.ratio if self.ratio <= SLOWER else sqrt(self.ratio * self._ratio(near=False, times=FURTHER))
+        far = self.ratio if self.ratio <= SLOWER else sqrt(self.ratio * self._ratio(near=False, times=FURTHER))
+        return far if self.near_ratio <= FAR_SLOWER else sqrt(self.near_ratio * far)
 
     @property
     def is_slower(self) -> bool:

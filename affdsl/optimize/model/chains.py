@@ -112,13 +112,20 @@ class _Followed:
 
     def __post_init__(self) -> None:
         ops = [*walk(self.loop)]
-        self.both = {op.memref for op in ops if isinstance(op, STORES)} & {
-            op.memref for op in ops if isinstance(op, LOADS)
+        self.both = {self._array(op) for op in ops if isinstance(op, STORES)} & {
+            self._array(op) for op in ops if isinstance(op, LOADS)
         }
         self.ready = dict.fromkeys(self.loop.carried, 0.0)
         self.loaded = {*always_loaded(self.loop.body)}
         if self.both:
             self.made = {op.result: op.expr for op in ops if isinstance(op, affine.Apply)}
+
+    def _array(self, op: Access) -> Value:
+        """The array of an access, and not a view of it with fewer dimensions, of which each access may have its own."""
+        array = op.memref
+        while isinstance(view := self.maker(array), memref.CollapseShape):
+            array = view.source
+        return array
 
     def _in_counters(self, expr: Affine) -> Affine:
         """An expression in terms of counters, unless very many values lie in between."""
@@ -143,7 +150,7 @@ class _Followed:
                 exprs.append(row * length[0] + last)
             self.places[index, shape] = tuple(e - e.constant for e in exprs), tuple(e.constant for e in exprs)
         place, at = self.places[index, shape]
-        return (op.memref, place), at
+        return (self._array(op), place), at
 
     def round(self) -> float:
         """One iteration: the last cycle in which something is there that the next one may need."""
@@ -173,12 +180,12 @@ class _Followed:
         for op in block:
             at = max(self._all(op.reads()), default=NEVER)
             match op:
-                case affine.Load() | affine.VectorLoad() | vector.MaskedLoad() if op.memref in self.both:
+                case affine.Load() | affine.VectorLoad() | vector.MaskedLoad() if self._array(op) in self.both:
                     at = max(at, self._loaded(op))
                 case memref.Load():
                     at += self.machine.forward
                 case affine.Store() | affine.VectorStore() | vector.MaskedStore():
-                    if op.memref in self.both:
+                    if self._array(op) in self.both:
                         self._store(op, at)
                 case affine.Yield() | scf.Yield():
                     return op.reads()
