@@ -78,6 +78,8 @@ class Machine(FrozenValue):
         After which time an element is loaded that was stored just before.
     blocked
         The same where a vector is loaded of which a part was stored just before: it waits until that is in the cache.
+    blocked_next
+        How long another one waits that waits meanwhile.
     halves
         In how many parts, one after the other, a vector as long as a line is loaded, stored, and multiplied and added.
     into_two
@@ -120,6 +122,7 @@ class Machine(FrozenValue):
     handed_over: float = 0.0
     forward: float = 5.0
     blocked: float = 20.0
+    blocked_next: float = 0.0
     halves: float = 1.0
     into_two: float = 2.3
     spilled_loads: float = 1.0
@@ -165,13 +168,14 @@ def _on_zen4(machine: Machine) -> Machine:
 
     One is loaded in 1 cycle, or 1.65 where it lies in two lines, and stored in 2 to 2.5; a sum or a product begins each
     cycle, both in one instruction as well, and quotients and roots twice as long after each other as of 256 bits or of
-    a number; `vpermi2w`, `vpermi2b`, `vpmulld` and `vpmullq` are one operation; a sum is there after 3 cycles, and a
-    branch that was not foreseen loses 15 (all measured, by a chain of additions as the clock; uops.info has the same).
+    a number; `vpermi2w`, `vpermi2b`, `vpmulld` and `vpmullq` are one operation; a sum is there after 3 cycles, a branch
+    that was not foreseen loses 15, and loads that wait for a part that was stored take 25 each, one after the other
+    (all measured, by a chain of additions as the clock; uops.info has the same of instructions).
     On Sapphire Rapids two are loaded and one is stored in a cycle, stores into two lines take 2.3 times as long, and
     shuffles of two registers with short lanes are three operations.
     """
     found = replace(machine, halves=2.0, parts=2.0, products=(1.0, 1.0), into_two=1.0, short=1.0, sum=3.0, miss=15.0)
-    return replace(found, spilled_loads=0.0, spilled_moves=1.0)
+    return replace(found, blocked=25.0, blocked_next=25.0, spilled_loads=0.0, spilled_moves=1.0)
 
 
 def measured(target: Target, roof: Roofline) -> Machine:

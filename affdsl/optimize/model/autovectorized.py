@@ -236,7 +236,10 @@ def _is_scan(loop: affine.For, known: set[Value], counters: set[Value]) -> bool:
 
 
 def _lie_together(plain: Sequence[affine.Load | affine.Store], loop: affine.For, of: Iterations) -> bool:
-    """Whether accesses move in steps that are known, and what stays is stored each time, and no sum of floats."""
+    """Whether accesses move in steps that are known, and what stays is stored each time, and no sum of floats.
+
+    What is stored under a condition has to lie side by side: there are no shuffles under masks.
+    """
     always = {*always_stored(loop.body)}
     for each in plain:
         step = stride_of(each, loop, of)
@@ -244,6 +247,8 @@ def _lie_together(plain: Sequence[affine.Load | affine.Store], loop: affine.For,
             return False
         is_float, is_always = isinstance(element_of(each.memref.type), FloatType), (each.memref, each.index) in always
         if isinstance(each, affine.Store) and not step and (is_float or not is_always):
+            return False
+        if isinstance(each, affine.Store) and not is_always and abs(step * loop.step) > 1:
             return False
     return True
 

@@ -239,7 +239,7 @@ class _Followed:
                 return each.end + self._on_its_way(op)
             around = [by for v, by in place[1][-1].terms if v is not self.loop.iv] if at else []
             self.meets |= any(abs(by) < each.width for by in around)
-            self.blocked = max(self.blocked, each.gone + self.machine.blocked)
+            self.blocked = max(self.blocked + self.machine.blocked_next, each.gone + self.machine.blocked)
             return self.blocked
         return 0.0
 

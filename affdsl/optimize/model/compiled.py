@@ -81,6 +81,8 @@ def always_stored(block: Iterable[Op]) -> Iterator[Place]:
         elif isinstance(op, affine.If | scf.If):
             first, second = op.blocks()
             yield from {*always_stored(first)} & {*always_stored(second)}
+        elif times_unrolled(op):
+            yield from (place for part in op.blocks() for place in always_stored(part))
 
 
 def is_branch(op: affine.If | scf.If, loaded: Container[Place] = ()) -> bool:

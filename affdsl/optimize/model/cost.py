@@ -12,14 +12,14 @@ import numpy as np
 
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, memref, scf, vector
+from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import holders, operands_first, walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.machine import PAGE, Machine
 from affdsl.optimize.model.autovectorized import lanes_by_compiler, sums_in_order
-from affdsl.optimize.model.chains import waiting
+from affdsl.optimize.model.chains import LOADS, waiting
 from affdsl.optimize.model.compiled import (
     always_loaded,
     always_stored,
@@ -314,10 +314,7 @@ class Computing:
 def _is_loaded(value: Value, ops: set[Op], of: Iterations) -> bool:
     """Whether a value depends on what some operations load."""
     found = operands_first(value, lambda v: made.reads() if (made := of.maker(v)) in ops and made is not None else ())
-    return any(isinstance(of.maker(v), _LOADS) for v in found if of.maker(v) in ops)
-
-
-_LOADS = (affine.Load, affine.VectorLoad, memref.Load, vector.Load, vector.MaskedLoad, vector.Gather)
+    return any(isinstance(of.maker(v), (memref.Load, *LOADS)) for v in found if of.maker(v) in ops)
 
 
 def _moving(loop: affine.For) -> set[tuple[Value, tuple[Affine, ...]]]:
