@@ -71,6 +71,7 @@ class Unit:
         self._helpers: dict[str, Helper] = {}
         self._calls: Counter[str] = Counter()
         self._reductions: dict[str, tuple[str, Code]] = {}
+        self._in_clauses: set[str] = set()
         self._vector_helpers: dict[str, Row] = {}
         self._types: list[str] = []
         self._definitions: list[str] = []
@@ -84,6 +85,12 @@ class Unit:
     def helper(self, name: str) -> str:
         """Define the helper of that name, after those that it calls, if the text calls it; returns the name."""
         self._calls[name] += 1
+        self._define(name)
+        return name
+
+    def helper_in_clause(self, name: str) -> str:
+        """The same for a clause of OpenMP: to compilers without it, nobody calls the helper."""
+        self._in_clauses.add(name)
         self._define(name)
         return name
 
@@ -147,9 +154,10 @@ class Unit:
     def file(self, text: str) -> str:
         """A file: headers, the helpers that the functions in text call, and text."""
         plain = self._needed(name for name, calls in self._calls.items() if calls > 0)
-        combining = self._needed(f for _, combined in self._reductions.values() for f in functions_of(combined))
-        headers = self._headers.union(*(h.headers for h in (plain | combining).values()))
-        everything = "".join((text, *(h.text for h in (plain | combining).values())))
+        of_reductions = {f for _, combined in self._reductions.values() for f in functions_of(combined)}
+        openmp = self._needed(of_reductions | self._in_clauses)
+        headers = self._headers.union(*(h.headers for h in (plain | openmp).values()))
+        everything = "".join((text, *(h.text for h in (plain | openmp).values())))
         parts = ["".join(f"#include <{name}>\n" for name in _ORDER if name in headers)]
         parts += [self._guarded(name, plain) for name in GUARDED if name in headers]
         parts += [declarations(everything)]
@@ -165,10 +173,11 @@ class Unit:
         parts += ["".join(self._types), "\n" * bool(self._types)]
         parts += [INLINED] if self._vector_helpers.keys() & plain.keys() else []
         parts += [f"{self._text_of(name)}\n\n" for name in plain]
-        if self._reductions:
-            alone = "".join(f"{h.text}\n\n" for name, h in combining.items() if name not in plain)
-            declared = "\n".join(declaration for declaration, _ in self._reductions.values())
-            parts.append(f"#if defined(_OPENMP)\n{alone}{declared}\n#endif\n\n")
+        alone = "\n\n".join(h.text for name, h in openmp.items() if name not in plain)
+        declared = "\n".join(declaration for declaration, _ in self._reductions.values())
+        if alone or declared:
+            shown = "\n\n".join(filter(None, (alone, declared)))
+            parts.append(f"#if defined(_OPENMP)\n{shown}\n#endif\n\n")
         return "".join([*parts, *self._definitions, "\n" * bool(self._definitions), text])
 
     def _text_of(self, name: str) -> str:

@@ -292,7 +292,7 @@ def _shown_trip(c: Context, trip: Trip) -> Code | Fraction | None:
         other = c.values.expression(each)
         if other.buffers:
             return None
-        shown = call(c.unit.helper("min_i64"), shown, other)
+        shown = call(c.unit.helper_in_clause("min_i64"), shown, other)
     by = f"{1 / trip.step!r} * " if trip.step > 1 else ""
     return Code(f"{by}(double){shown.text}", MULTIPLY)
 

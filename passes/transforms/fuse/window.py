@@ -29,8 +29,8 @@ Changes = Mapping[Op, tuple[Op, ...]]
 class Window:
     """Two nodes of a block, and those between them that depend on one of them, as a function of its own.
 
-    Other nodes may as well run before or after all of these. Buffers are arguments, so that all that the nodes leave in
-    them counts, but for those that only the two nodes use.
+    Other nodes may as well run before or after all of these. Buffers are arguments, also those that are made between
+    the two, so that all that the nodes leave in them counts, but for those that only the two nodes use.
     """
 
     def __init__(self, graph: MemRefDependenceGraph, source: Node, sink: Node, module: Module) -> None:
@@ -45,7 +45,7 @@ class Window:
         edges = [e for end in self._ends for e in (*self.graph.in_edges(end), *self.graph.out_edges(end))]
         tied = {node for e in edges for node in (e.source, e.sink)}
         between = [n for n in self.graph.nodes if first.id < n.id < last.id and (n.barrier or n in tied)]
-        return (first, *between, last)
+        return (first, *(n for n in between if not isinstance(n.op, memref.Allocation)), last)
 
     def is_private(self, buffer: Buffer) -> bool:
         """Whether nobody but the first and the last node uses a buffer, and nothing in it outlives the two."""

@@ -11,6 +11,7 @@ import affdsl as af
 from affdsl.codegen.c.emit import emit
 from affdsl.codegen.c.work import FORK, WAKE
 from affdsl.mlir.readers import parse
+from tests.oracles import compile_c
 
 M, N = af.symbols("M N")
 
@@ -176,6 +177,19 @@ def test_tiles_are_no_more_than_there_is_to_tile():
     assert not holds(clause, N=40, M=100, block=0)
     assert not holds(clause, N=3112, M=100, block=3072)
     assert holds(clause, N=3072, M=100, block=0)
+
+
+def test_what_a_clause_alone_calls_is_there_for_openmp_alone():
+    text = """func.func @f(%n: index, %m: index, %x: f64, %A: memref<?x4xf64>) {
+      affine.parallel (%i, %j) = (0, max(%n, 0)) to (%m, 4) { affine.store %x, %A[%i, %j] : memref<?x4xf64> }
+      return
+    }"""
+    made = emit(parse(text), entry="f")
+    assert re.search(r" if\(.*\bmin_i64\(", made.source)
+    for flags in ((), ("-fopenmp",)):
+        compile_c(
+            {"f.c": made.source, "f.h": made.header}, "clang-22", ["-std=c11", "-Wall", "-Wextra", "-Werror", *flags]
+        )
 
 
 def with_a_bound_made_inside(bound: str) -> str:

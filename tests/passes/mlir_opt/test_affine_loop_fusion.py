@@ -583,3 +583,26 @@ def test_arrays_of_unknown_origin_are_read_by_nests_that_store_to_arrays_of_thei
     for n in (0, 1, 2, 5):
         assert leaves(made, n) == leaves(before, n)
     assert leaves(before, 1) != leaves(before, 2)
+
+
+def test_what_is_made_between_two_loops_and_read_behind_them_counts():
+    """The loop that fills %D reads %B as the first one does, which has no iteration: in there it would never run."""
+    before = parsed("""func.func @f(%B: memref<5xf64>, %C: memref<6xf64>, %s: f64) {
+      %r = affine.for %i = 2 to 0 step 3 iter_args(%a = %s) -> (f64) {
+        %x = affine.load %B[%i - 1] : memref<5xf64>
+        affine.store %x, %C[%i] : memref<6xf64>
+        affine.yield %a : f64
+      }
+      %D = memref.alloc() : memref<2xf64>
+      affine.for %j = 1 to 3 {
+        %x = affine.load %B[%j] : memref<5xf64>
+        affine.store %x, %D[%j - 1] : memref<2xf64>
+      }
+      affine.store %r, %D[1] : memref<2xf64>
+      affine.for %j = 1 to 3 {
+        %x = affine.load %D[%j - 1] : memref<2xf64>
+        affine.store %x, %B[%j] : memref<5xf64>
+      }
+      return
+    }""")
+    assert assert_alike(before, affine_loop_fusion(before)) > 0
