@@ -75,7 +75,7 @@ class Op(Frozen):
 
     def reads(self) -> Iterator[Value]:
         """The values that this operation itself reads, in order, repeated where read again."""
-        return self._values(roles(type(self)).operands)
+        return self._values("_reads", roles(type(self)).operands)
 
     def mentions(self) -> Iterator[Value]:
         """The values that it reads, and those that its maps, as they were written, take without need: (d0) -> (0)."""
@@ -88,15 +88,17 @@ class Op(Frozen):
 
     def defines(self) -> Iterator[Value]:
         """The values that this operation defines for those after it."""
-        return self._values(roles(type(self)).results)
+        return self._values("_defines", roles(type(self)).results)
 
     def binds(self) -> Iterator[Value]:
         """The values that this operation defines inside its own blocks."""
-        return self._values(roles(type(self)).arguments)
+        return self._values("_binds", roles(type(self)).arguments)
 
-    def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
+    def _values(self, kind: str, names: tuple[str, ...]) -> Iterator[Value]:
         if not names:
             return iter(())
+        if (kept := self.__dict__.get(kind)) is not None:
+            return iter(kept)
         found: list[Value] = []  # a list is much faster than generators inside generators
         for name in names:
             part = getattr(self, name)
@@ -104,6 +106,7 @@ class Op(Frozen):
                 found.append(part)
             elif part is not _NOTHING:
                 _collect(part, found)
+        self.__dict__[kind] = found
         return iter(found)
 
     def blocks(self) -> Iterator[Block]:
@@ -204,6 +207,8 @@ def _flat(part: object) -> tuple[object, ...]:
             return (part,)
 
 
+KEPT = ("_reads", "_defines", "_binds")
+"""What an operation keeps beside its fields once somebody has asked: it is for these fields alone."""
 _EXPRESSIONS = (Affine, Constraint)
 _NOTHING: object = ()
 """What most fields with several values have."""

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from affdsl.ir.applied import Applied
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import KEPT, Block, Op, roles
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.types import INDEX
 
@@ -146,8 +146,11 @@ def definitions(root: Op) -> dict[Value, Op]:
 def with_fields(op: OpT, **new: object) -> OpT:
     """op with some fields replaced. Much cheaper than `dataclasses.replace`, which runs the constructor."""
     copy = object.__new__(type(op))
-    copy.__dict__.update(op.__dict__)
-    copy.__dict__.update(new)
+    fields = copy.__dict__
+    fields.update(op.__dict__)
+    for kept in KEPT:
+        fields.pop(kept, None)
+    fields.update(new)
     return copy
 
 

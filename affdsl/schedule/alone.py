@@ -113,7 +113,7 @@ def _restored(path: Path, small: Op, made: Op) -> Op | None:
 
 
 def _others(op: Op, name: str) -> Iterator[str]:
-    return (key for key in op.__dict__ if key != name)
+    return (field for field in op._all if field != name)
 
 
 def _to_loop(path: Path, ivs: Set[Value]) -> Iterator[Path]:
