@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import field
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
+from math import inf
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -84,6 +85,7 @@ class Cache:
         self._locks: dict[str, Lock] = {}
         self._libraries: dict[str, LoadedLibrary] = {}
         self._compilers: dict[str, Compiler] = {}
+        self._total: float = inf
 
     @property
     def is_gone(self) -> bool:
@@ -121,7 +123,7 @@ class Cache:
             return found, key, False
         built = compile_shared(compiler, source, flags)
         self._write(name, key, built)
-        self._prune(keep=name)
+        self._prune(name, len(built))
         return built, key, True
 
     def library(self, compiler: Compiler, source: str, flags: Sequence[str]) -> LoadedLibrary:
@@ -152,7 +154,7 @@ class Cache:
         hashed = _key(kind, *key)
         name = f"{hashed}.{kind}"
         self._write(name, hashed, payload)
-        self._prune(keep=name)
+        self._prune(name, len(payload))
 
     def record(self, name: str, *key: str, make: Callable[[], bytes], again: bool = False) -> bytes:
         """What was found out once for a key: from the folder, or made and stored; made in any case if `again`.
@@ -241,9 +243,16 @@ class Cache:
                 stacklevel=4,
             )
 
-    def _prune(self, keep: str) -> None:
-        """Remove what was unused longest until the folder is within its limit, and what dead processes left."""
+    def _prune(self, keep: str, size: int) -> None:
+        """Remove what was unused longest until the folder is within its limit, and what dead processes left.
+
+        A full folder takes a twentieth of a second to look at: that is done for the first entry, and again when there
+        may be no room left beside what was there and what this process has stored since.
+        """
         limit = _limit(os.environ)
+        self._total += size
+        if self._total <= limit:
+            return
         files = []
         for entry in os.scandir(self._descriptor):
             with suppress(FileNotFoundError):
@@ -256,6 +265,7 @@ class Cache:
             if is_stale or is_excess:
                 total -= size
                 self._remove(name)
+        self._total = total
 
 
 def default_cache() -> Cache:
