@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial, reduce
 
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import arith, vector
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import substitute, with_fields
+from affdsl.ir.traverse import substitute, walk, with_fields
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.linear_scans import LinearScan, linear_scan, scanned_linearly
 from affdsl.passes.transforms.vectorize.scans import scanned, scans
 from affdsl.passes.transforms.vectorize.widen import widen_op
+
+ANY_ORDER = {"addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui"}
+"""What gives the same result in whatever order several numbers are combined."""
 
 
 def lane_after_lane(
@@ -24,7 +28,7 @@ def lane_after_lane(
     """
     ends: dict[Value, Value] = {}
     if at.mask is None:
-        chain = _without_what_is_known(at, chain, row)
+        chain = _without_what_is_known(at, _late_ones_last(at, chain, row), row)
         for scan in scans(at.loop, chain, row):
             if not scan.pays(at.width, reassociate=reassociate):
                 continue
@@ -76,6 +80,53 @@ def _without_what_is_known(at: Lanes, chain: Sequence[Op], row: Mapping[Value, V
             left.append(op)
             waiting.update(op.defines())
     return left
+
+
+def _late_ones_last(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> list[Op]:
+    """The same chain, in which several integers are combined in another order: first those that wait for no lane.
+
+        max(d, max(h, f))   ->   max(max(d, f), h)      where h goes from lane to lane, and d and f do not
+
+    All lanes do at once what comes first, and there is less of which the next lane waits.
+    """
+    waiting = set(row)
+    for op in chain:
+        if not waiting.isdisjoint(op.reads()):
+            waiting.update(op.defines())
+    uses = Counter(v for op in walk(at.loop) for v in op.reads())
+    made = {op.result: op for op in chain if isinstance(op, arith.Binary) and op.kind in ANY_ORDER}
+
+    def parts(op: arith.Binary) -> Iterator[Value | arith.Binary]:
+        """The numbers that are combined, and the operations that do it, but for the last one."""
+        for v in (op.left, op.right):
+            inner = made.get(v)
+            if inner is not None and inner.kind == op.kind and uses[v] == 1:
+                yield from parts(inner)
+                yield inner
+            else:
+                yield v
+
+    new, gone = dict[Op, list[Op]](), set[Op]()
+    for op in reversed(made.values()):
+        if op in gone:
+            continue
+        found = [*parts(op)]
+        numbers = [v for v in found if isinstance(v, Value)]
+        early, late = [v for v in numbers if v not in waiting], [v for v in numbers if v in waiting]
+        if len(early) > 1 and late:
+            steps: list[Op] = []
+
+            def combined(left: Value, right: Value, op: arith.Binary = op, steps: list[Op] = steps) -> Value:
+                made = Value(op.result.type)
+                steps.append(with_fields(op, left=right, right=left, result=made))
+                at.varying.add(steps[-1])
+                return made
+
+            last = late.pop()
+            left = reduce(combined, [*early, *late])
+            new[op] = [*steps, with_fields(op, left=last, right=left)]
+            gone.update(each for each in found if isinstance(each, Op))
+    return [each for op in chain if op not in gone for each in new.get(op, [op])]
 
 
 def made_of(op: Op, row: Mapping[Value, Value]) -> dict[Value, Value]:

@@ -39,6 +39,11 @@ class Varying:
         """Whether an operation reads something that varies."""
         return any(v in self._values for v in op.reads())
 
+    def add(self, op: Op) -> None:
+        """An operation that takes the place of others in the loop."""
+        if self.of(op):
+            self._values.update(op.defines())
+
     def _block(self, block: Block, *, masked: bool) -> None:
         for op in block:
             match op:

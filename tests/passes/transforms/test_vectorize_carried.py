@@ -1,7 +1,14 @@
 """Loops that carry several numbers; random ones, through sums, selections and branches, are in `tests/vectors`."""
 
-from affdsl.ir.dialects import affine, vector
+from random import Random
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import VectorType
 from affdsl.passes.transforms.vectorize import vectorize
 from tests.passes.transforms.test_vectorize import assert_same, iv, read
 
@@ -63,3 +70,37 @@ def test_what_is_read_as_a_number_too_stays_one():
     }
     affine.store %r, %C[1, 0] : memref<?x?xf32>""")
     assert_same(f, vectorize(f, iv(f, "i"), 4, tail="masked"))
+
+
+@pytest.mark.parametrize(
+    "combine", ["af.max({}, {})", "af.min({}, {})", "({} + {})", "({} * {})", "({} ^ {})", "({} & {})"]
+)
+def test_of_integers_those_that_wait_for_the_lane_before_are_combined_last(combine):
+    random = Random(combine)
+
+    def tree(leaves):
+        at = random.randrange(1, len(leaves)) if len(leaves) > 1 else 0
+        return combine.format(tree(leaves[:at]), tree(leaves[at:])) if at else leaves[0]
+
+    for _ in range(4):
+        leaves = ["x[i]", "y[i]", "h - 2", "(h | 5)", "x[i + 1]", "a"]
+        random.shuffle(leaves)
+        made = kernel_of(f"h.set({tree(leaves)})", f"y[i] = h + {tree(['x[i]', 'y[i]', 'a'])}")
+        fast = af.Schedule(made).scalar_replace("i").vectorize("i", 4, tail="masked").kernel()
+        main = next(op for op in walk(fast.module) if isinstance(op, affine.For))
+        again = [op.kind for op in main.body if isinstance(op, arith.Binary) and isinstance(op.result.type, VectorType)]
+        assert max(map(again.count, again)) >= 3  # what combines the four that wait for nothing
+        for n in (0, 1, 3, 4, 9, 14):
+            numbers = np.random.default_rng(n).integers(-(2**31), 2**31, (2, n + 1)).astype(np.int32)
+            wanted, found = ({"x": numbers[0].copy(), "y": numbers[1][:n].copy(), "a": 7} for _ in range(2))
+            made.interpret(**wanted)
+            fast.interpret(**found)
+            np.testing.assert_array_equal(wanted["y"], found["y"])
+
+
+def kernel_of(*lines):
+    """A kernel whose loop hands h on, an integer."""
+    text = "def f(x: af.i32[N + 1], y: af.i32[N], a: af.i32):\n    h = af.var(a)\n    with af.for_(N) as i:\n"
+    names = {"af": af, "N": af.symbols("N")}
+    exec(text + "".join(f"        {line}\n" for line in lines), names)
+    return af.kernel(names["f"])
