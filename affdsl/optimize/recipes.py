@@ -19,11 +19,23 @@ from dataclasses import replace
 
 from affdsl.explained import Note
 from affdsl.frozen import FrozenValue
+from affdsl.ir.types import IntegerType
 from affdsl.optimize import versions
 from affdsl.optimize.attempts import where_legal
 from affdsl.optimize.fuse import chains, matrix_passes, row_strips
 from affdsl.optimize.innermost import OfNest, first_that_fits
-from affdsl.optimize.nests import names_in, nests, nests_in, now_called, roots_of, span, unfit_where_refused
+from affdsl.optimize.machine import usual
+from affdsl.optimize.nests import (
+    Nest,
+    loop_called,
+    names_in,
+    nests,
+    nests_in,
+    now_called,
+    roots_of,
+    span,
+    unfit_where_refused,
+)
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
@@ -41,6 +53,7 @@ from affdsl.optimize.order import (
     two_colours,
 )
 from affdsl.optimize.registers import products_in_loops
+from affdsl.optimize.search import Candidate
 from affdsl.optimize.small_sizes import OfLoop, unless_small
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
 from affdsl.optimize.vector import inner_loops, looking, outer_loops, recurrences, sums
@@ -188,6 +201,20 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     return s, _without_ends(of(before, root, split), notes) if split else notes
 
 
+def _inner_loop(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with an inner loop on vectors; or, where one lane waits for the other, iterations of the loop around
+    side by side, or its statements apart, if the model says that this takes less.
+    """
+    made, said = inner_loops.take(s, nest, options)
+    loop = loop_called(made, nest.name(nest.innermost))
+    if loop is not None and any(isinstance(v.type, IntegerType) for v in loop.carried):
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
+            others, how = fronts.take(s, nest, options)
+            if 0 < Candidate("", others, made, (), usual(options.target)).ratio < 1:
+                return others, how
+    return made, said
+
+
 def _rectangular(s: Schedule, roots: Sequence[str]) -> Schedule:
     """The schedule with innermost loops that move along with another one counted from 0.
 
@@ -238,7 +265,7 @@ FOR_NESTS: Mapping[str, OfNest] = {
     "what one strip has": looking.take_place,
     "a row beside sums, apart": fronts.take_sums_apart,
     "what is transposed, in blocks": transposes.take,
-    "an inner loop on vectors": inner_loops.take,
+    "an inner loop on vectors": _inner_loop,
     "recurrences in lanes": recurrences.take,
     "sums in blocks": blocked_sums.take,
     "iterations side by side, or statements apart": fronts.take,

@@ -100,7 +100,7 @@ def _late_ones_last(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) 
         """The numbers that are combined, and the operations that do it, but for the last one."""
         for v in (op.left, op.right):
             inner = made.get(v)
-            if inner is not None and inner.kind == op.kind and uses[v] == 1:
+            if v in waiting and inner is not None and inner.kind == op.kind and uses[v] == 1:
                 yield from parts(inner)
                 yield inner
             else:
