@@ -210,7 +210,7 @@ def _without_ends(split: Note, notes: Notes) -> Notes:
 
 
 FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "through": _row_strips}
-"""The recipes for all nests, by the names of `choices.RECIPES`."""
+"""The recipes for all nests, by the names of `options.RECIPES`."""
 
 FOR_LOOPS: Mapping[str, OfLoop] = {
     "products": products_in_loops.take,

@@ -15,7 +15,6 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import holders, walk
 from affdsl.lang.indices import Index, symbols
 from affdsl.optimize.attempts import AllOrNone, bring_innermost, distribute, names_made
-from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import (
     Nest,
     counts_inside,
@@ -26,7 +25,7 @@ from affdsl.optimize.nests import (
     require_loop,
     unfit_where_refused,
 )
-from affdsl.optimize.options import Options
+from affdsl.optimize.options import Choices, Options
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.registers.matrix_products import is_tied
 from affdsl.optimize.threads import sharing

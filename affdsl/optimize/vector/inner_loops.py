@@ -12,10 +12,9 @@ from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import VectorType
-from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
+from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, bits_of, has_large_cache
 from affdsl.optimize.memory.lines import from_a_line, past_the_caches
 from affdsl.optimize.model.compiled import share_done_again
-from affdsl.optimize.model.sizes import bits_of
 from affdsl.optimize.nests import (
     Nest,
     again_in,
