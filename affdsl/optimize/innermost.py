@@ -18,7 +18,7 @@ from affdsl.optimize.notes import Notes
 from affdsl.optimize.options import Options
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import superword
+from affdsl.optimize.vector import sums
 from affdsl.passes.analysis.lookups import lookups
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.transforms.if_convert import NEUTRAL
@@ -60,7 +60,7 @@ def first_that_fits(
             kept.scalar_replace(name)
             s, said, fits = kept, f"{ONE_BY_ONE}, variables in registers", True
             with suppress(UnfitError):
-                s, wide = superword.side_by_side(kept, name, options)
+                s, wide = sums.side_by_side(kept, name, options)
                 return s, [nest.note(f"{ONE_BY_ONE}, {wide}", why)], True
     with suppress(UnfitError):
         s, several = _in_a_row(s, nest)

@@ -8,10 +8,12 @@ target; `measured` has the clock and the bandwidths of this machine.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from affdsl.codegen.roofline import Roofline, shared
 from affdsl.codegen.targets.target import Target
 from affdsl.frozen import FrozenValue
+from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType, Type, VectorType
 
 LARGE = 2 << 20
 """From this size on a second cache answers later than a small one does, and the last cache behind it much later."""
@@ -185,3 +187,28 @@ def measured(target: Target, roof: Roofline) -> Machine:
     clock = roof.flops["f64"] / (2 * 2 * target.lanes(64) / machine.halves)
     levels = tuple(Level(each.name, each.bytes, each.bandwidth / clock) for each in roof.levels)
     return replace(machine, levels=levels, clock=clock)
+
+
+def element_of(type: Type) -> Type:
+    """What lanes are, or elements."""
+    return type.element if isinstance(type, VectorType | MemRefType) else type
+
+
+def lanes_of(type: Type) -> int:
+    """How many numbers a value is."""
+    return prod(type.shape) if isinstance(type, VectorType) else 1
+
+
+def bits_of(type: Type) -> int:
+    """How many bits each of them has; those that count have 64."""
+    element = element_of(type)
+    if isinstance(element, ComplexType):
+        return 2 * element.part.width
+    return element.width if isinstance(element, FloatType | IntegerType) else 64
+
+
+def registers_of(type: Type, machine: Machine) -> float:
+    """How many registers a value takes."""
+    if not isinstance(type, VectorType):
+        return 1.0
+    return float(-(-lanes_of(type) * bits_of(type) // machine.target.width))

@@ -16,7 +16,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
-from affdsl.optimize.model import sizes
+from affdsl.optimize import machine
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access, Accesses, accesses_of
@@ -426,7 +426,7 @@ def is_lane_by_lane(s: Schedule, name: str, *, gathers: bool = False) -> bool:
             continue
         if gathers and isinstance(op, vector.Extract) and _is_index(op):
             continue
-        lanes = max((sizes.lanes_of(v.type) for v in (*op.defines(), *op.reads())), default=1)
+        lanes = max((machine.lanes_of(v.type) for v in (*op.defines(), *op.reads())), default=1)
         if any(v in shuffled for v in op.defines()):
             cost += 1
         elif isinstance(op, vector.FromElements):

@@ -21,9 +21,8 @@ from affdsl.explained import Note
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.lang.turned import is_turned, turned
-from affdsl.optimize.choices import Choices
 from affdsl.optimize.decision import decide
-from affdsl.optimize.options import Options, available_threads, targets
+from affdsl.optimize.options import Choices, Options, available_threads, targets
 from affdsl.optimize.unfit import RecipeWarning
 from affdsl.progress import progress
 

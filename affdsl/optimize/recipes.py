@@ -39,24 +39,21 @@ from affdsl.optimize.nests import (
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
 from affdsl.optimize.order import (
-    blocked_sums,
+    blocks,
     data_inside,
     diagonals,
     fronts,
     index_sets,
     panels,
-    pivots,
     short_loops,
-    sums_in_memory,
     time_tiles,
     transposes,
-    two_colours,
 )
 from affdsl.optimize.registers import products_in_loops
 from affdsl.optimize.search import Candidate
 from affdsl.optimize.small_sizes import OfLoop, unless_small
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError
-from affdsl.optimize.vector import inner_loops, looking, outer_loops, recurrences, sums
+from affdsl.optimize.vector import inner_loops, looking, outer_loops, periods, recurrences, sums
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -173,11 +170,11 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     notes: Notes = []
     before, s = s, copy(s)
     with suppress(UnfitError):
-        s = sums_in_memory.take(s, root, options)
+        s = data_inside.with_sums_in_memory(s, root, options)
     with suppress(UnfitError):
         s, notes = data_inside.take(s, root, options)
     with suppress(UnfitError):
-        s, at_pivot = pivots.take(s, root, options)
+        s, at_pivot = index_sets.take_pivot(s, root, options)
         notes.append(at_pivot)
     parts, split = [root], ""
     with suppress(UnfitError):
@@ -240,7 +237,7 @@ def _without_ends(split: Note, notes: Notes) -> Notes:
 
 
 FOR_KERNELS: Mapping[str, OfKernel] = {"chains": _chain, "joined": _one_pass, "through": _row_strips}
-"""The recipes for all nests, by the names of `choices.RECIPES`."""
+"""The recipes for all nests, by the names of `options.RECIPES`."""
 
 FOR_LOOPS: Mapping[str, OfLoop] = {
     "products": products_in_loops.take,
@@ -251,7 +248,7 @@ FOR_LOOPS: Mapping[str, OfLoop] = {
     "panels": panels.take,
     "outer": unless_small(outer_loops.take_all, in_lanes=True),
     "vectors": unless_small(_with_vectors),
-    "colours": unless_small(two_colours.take),
+    "colours": unless_small(periods.take_colours),
 }
 """Those for an outermost loop with all that it holds. Some have versions for small sizes themselves."""
 BY_SIZE = ("rows", "straight", "outer", "vectors", "colours")
@@ -260,14 +257,14 @@ BY_SIZE = ("rows", "straight", "outer", "vectors", "colours")
 FOR_NESTS: Mapping[str, OfNest] = {
     "a search on vectors": looking.take_search,
     "carried recurrences in lanes": recurrences.take_carried,
-    "sums in blocks, of far terms": blocked_sums.take_early,
+    "sums in blocks, of far terms": blocks.take_sums_early,
     "elements that are kept": looking.take_kept,
     "what one strip has": looking.take_place,
     "a row beside sums, apart": fronts.take_sums_apart,
     "what is transposed, in blocks": transposes.take,
     "an inner loop on vectors": _inner_loop,
     "recurrences in lanes": recurrences.take,
-    "sums in blocks": blocked_sums.take,
+    "sums in blocks": blocks.take_sums,
     "iterations side by side, or statements apart": fronts.take,
 }
 """Those for a nest, where a loop has no better recipe."""

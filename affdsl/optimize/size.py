@@ -9,7 +9,7 @@ from affdsl.ir.dialects import affine, arith, math, memref, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, MemRefType, Type
-from affdsl.optimize.model.sizes import element_of, lanes_of
+from affdsl.optimize.machine import element_of, lanes_of
 from affdsl.optimize.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 

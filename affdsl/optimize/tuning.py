@@ -26,20 +26,20 @@ from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize import decision
 from affdsl.optimize import trial as timing
-from affdsl.optimize.choices import (
+from affdsl.optimize.decision import Decided
+from affdsl.optimize.forecast import cycles_of, expected
+from affdsl.optimize.machine import usual
+from affdsl.optimize.optimizer import decided
+from affdsl.optimize.options import (
     AS_IT_WAS,
     USUAL,
     Choices,
+    Options,
     Watched,
     to_be_timed,
     together,
     with_other_numbers,
 )
-from affdsl.optimize.decision import Decided
-from affdsl.optimize.forecast import cycles_of, expected
-from affdsl.optimize.machine import usual
-from affdsl.optimize.optimizer import decided
-from affdsl.optimize.options import Options
 from affdsl.optimize.trial import Trial, growing, require_runs, require_tunable, spelled, trial
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.progress import progress

@@ -11,11 +11,10 @@ from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
 from affdsl.kernel import Kernel
 from affdsl.optimize import recipes
-from affdsl.optimize.choices import RECIPES
 from affdsl.optimize.forecast import cycles_of
 from affdsl.optimize.machine import Machine
 from affdsl.optimize.optimizer import started, trying
-from affdsl.optimize.options import Options
+from affdsl.optimize.options import RECIPES, Options
 from affdsl.optimize.search import AS_WRITTEN, Candidate
 from affdsl.optimize.trial import spelled
 from affdsl.optimize.unfit import UnfitError, in_one_line

@@ -12,9 +12,8 @@ from dataclasses import dataclass, fields
 from random import Random
 
 import affdsl as af
-from affdsl.optimize.choices import NUMBERS, RECIPES, USUAL, VARIATIONS, Choices, varied
 from affdsl.optimize.optimizer import chosen
-from affdsl.optimize.options import Options, targets
+from affdsl.optimize.options import NUMBERS, RECIPES, USUAL, VARIATIONS, Choices, Options, targets, varied
 from benchmarks.polybench.suite import SUITE
 from tests.harness.command import Watch, parser, seeds
 from tests.optimize.check import wrong

@@ -2,7 +2,8 @@
 
 How they are written says `tests.harness.rows`. A row begins with the way to optimize: `avx2 2 M=32 reassociate` is for
 that target and two threads, with a size fixed, where sums may be in any order. `only` is looked at and not run; of
-`unfit` the recipe itself refuses the kernel, with the reason; in front of either, `long` is for the long run.
+`unfit` the recipe itself (`take` of a file, or another function that is named) refuses the kernel, with the reason; in
+front of either, `long` is for the long run.
 """
 
 from __future__ import annotations

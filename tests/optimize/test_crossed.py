@@ -7,8 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.targets.avx2 import AVX2
-from affdsl.optimize.choices import Choices
-from affdsl.optimize.options import Options
+from affdsl.optimize.options import Choices, Options
 from affdsl.optimize.order import blocks
 from affdsl.optimize.registers import products_in_loops
 from tests.effort import some

@@ -9,8 +9,8 @@ import affdsl as af
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
+from affdsl.optimize.model.compiled import share_done_again
 from affdsl.optimize.nests import nests
-from affdsl.optimize.repeated import share_done_again
 from affdsl.schedule.schedule import Schedule
 from benchmarks.everyday import LOOPS
 from tests.effort import TRIES_ALL

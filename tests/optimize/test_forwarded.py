@@ -6,7 +6,7 @@ import pytest
 import affdsl as af
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.optimize.options import Options
-from affdsl.optimize.vector import store_forwarding
+from affdsl.optimize.vector import scalar_expansion
 from affdsl.schedule.schedule import Schedule
 
 M, N = af.symbols("M N")
@@ -37,7 +37,7 @@ def the_same(a: af.f32[N], b: af.f32[N], c: af.f32[N], d: af.f32[N]):
 
 @pytest.mark.parametrize("kernel", [backwards, in_rows])
 def test_they_leave_the_same(kernel):
-    made, _ = store_forwarding.take(Schedule(kernel), "j" if kernel is in_rows else "i", 4, Options(AVX2))
+    made, _ = scalar_expansion.take_forwarded(Schedule(kernel), "j" if kernel is in_rows else "i", 4, Options(AVX2))
     fast = made.kernel()
     for n in (0, 1, 2, 9, 511, 513, 1100):
         shape = (2, n) if kernel is in_rows else (n,)
@@ -51,6 +51,6 @@ def test_they_leave_the_same(kernel):
 
 def test_only_parts_of_vectors_wait():
     s = af.Schedule(the_same).vectorize("i", 8)
-    assert not store_forwarding.waits(s, "i")
-    assert store_forwarding.waits(af.Schedule(backwards).vectorize("i", 8), "i")
+    assert not scalar_expansion.waits_for_stores(s, "i")
+    assert scalar_expansion.waits_for_stores(af.Schedule(backwards).vectorize("i", 8), "i")
     assert "each statement" not in the_same.optimize("avx2", threads=1).explain()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import affdsl as af
-from affdsl.optimize.choices import Choices
-from affdsl.optimize.options import Options, targets
+from affdsl.optimize.options import Choices, Options, targets
 from affdsl.optimize.order import blocks
 from benchmarks.polybench.suite import named
 

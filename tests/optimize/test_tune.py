@@ -13,20 +13,21 @@ from affdsl.codegen.native import runs_here
 from affdsl.codegen.roofline import Level, Roofline
 from affdsl.optimize import forecast, optimizer, tuning
 from affdsl.optimize import trial as timing
-from affdsl.optimize.choices import (
+from affdsl.optimize.optimizer import chosen
+from affdsl.optimize.options import (
     AS_IT_WAS,
     NUMBERS,
     RECIPES,
     USUAL,
     VARIATIONS,
     Choices,
+    Options,
+    targets,
     to_be_timed,
     together,
     varied,
     with_other_numbers,
 )
-from affdsl.optimize.optimizer import chosen
-from affdsl.optimize.options import Options, targets
 from affdsl.optimize.recipes import FOR_KERNELS, FOR_LOOPS
 from affdsl.optimize.trial import growing, trial
 from affdsl.optimize.tuning import KIND, Outcome, key_of, recall, remember

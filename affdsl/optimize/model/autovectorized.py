@@ -13,9 +13,8 @@ from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
-from affdsl.optimize.machine import Machine
+from affdsl.optimize.machine import Machine, bits_of, element_of
 from affdsl.optimize.model.compiled import always_stored, in_counters, step_of, stride_of, times_unrolled, variables
-from affdsl.optimize.model.sizes import bits_of, element_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError
 
 _SIMPLE = ("absf", "absi", "sqrt", "copysign", "ceil", "floor", "trunc", "round", "roundeven")

@@ -13,9 +13,8 @@ from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, MemRefType
-from affdsl.optimize.machine import Machine
+from affdsl.optimize.machine import Machine, element_of, lanes_of
 from affdsl.optimize.model.compiled import BETWEEN, always_loaded, is_branch, step_of, usual_side
-from affdsl.optimize.model.sizes import element_of, lanes_of
 from affdsl.optimize.model.units import Makers, has_products
 
 ROUNDS = 4

@@ -17,7 +17,7 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import holders, operands_first, walk
 from affdsl.ir.types import FloatType
-from affdsl.optimize.machine import PAGE, Machine
+from affdsl.optimize.machine import PAGE, Machine, bits_of, element_of, registers_of
 from affdsl.optimize.model.autovectorized import lanes_by_compiler, sums_in_order
 from affdsl.optimize.model.chains import LOADS, waiting
 from affdsl.optimize.model.compiled import (
@@ -34,7 +34,6 @@ from affdsl.optimize.model.compiled import (
     variables,
 )
 from affdsl.optimize.model.moving import Moving
-from affdsl.optimize.model.sizes import bits_of, element_of, registers_of
 from affdsl.optimize.model.units import SHORT_BITS, Units, at_once, subscripts, units_of
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
 

@@ -12,9 +12,8 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import holders, walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
-from affdsl.optimize.machine import Machine
+from affdsl.optimize.machine import Machine, bits_of
 from affdsl.optimize.model.cost import Model
-from affdsl.optimize.model.sizes import bits_of
 from affdsl.schedule.schedule import Schedule
 
 SIZE = 300

@@ -12,8 +12,7 @@ from affdsl.ir.dialects import affine, arith, math, memref, scf, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, FloorDiv, Product, Value
 from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
-from affdsl.optimize.machine import LINE, Machine
-from affdsl.optimize.model.sizes import bits_of, element_of, lanes_of, registers_of
+from affdsl.optimize.machine import LINE, Machine, bits_of, element_of, lanes_of, registers_of
 
 
 @dataclass

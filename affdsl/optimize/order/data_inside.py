@@ -1,4 +1,4 @@
-"""Loops whose bounds are data run inside of the row that all of their iterations update: it stays in registers."""
+"""Sums of rows and columns: kept where loops run along rows, in a register for data, or in memory for columns."""
 
 from __future__ import annotations
 
@@ -10,11 +10,20 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import holders
 from affdsl.optimize.attempts import where_legal
-from affdsl.optimize.nests import Nest, lanes_of, nests_in, on_vectors, require_loop
+from affdsl.optimize.nests import (
+    Nest,
+    counts_inside,
+    lanes_of,
+    made_inside,
+    nests_in,
+    on_vectors,
+    require_loop,
+    unfit_where_refused,
+)
 from affdsl.optimize.notes import Notes, of
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import inner_loops
+from affdsl.optimize.vector import inner_loops, sums
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -78,3 +87,41 @@ def _before(s: Schedule, name: str) -> str:
     if not found or (found[-1].lower, found[-1].upper, found[-1].step) != (loop.lower, loop.upper, loop.step):
         raise UnfitError
     return next(row.names[0] for row in s.loops() if row.iv is found[-1].iv)
+
+
+LONG = 32
+"""A column with more elements is in other pages than the next one: rows come to the caches by themselves."""
+
+
+def with_sums_in_memory(s: Schedule, root: str, options: Options) -> Schedule:
+    """The schedule with a sum that a loop makes in a variable made in the element that it is stored in.
+
+        for i: { t = 0; for k: t += A[k, i]; y[i] = t }   ->   for i: { y[i] = 0; for k: y[i] += A[k, i] }
+
+    Then each row of A can be added to y as a whole: it lies in memory in one piece. Raises UnfitError.
+    """
+    found = nests_in(s, root)
+    if len(found) != 1 or len(found[0].loops) != 2 or not sums.is_sum(found[0], found[0].innermost):
+        raise UnfitError("")
+    (nest,) = found
+    outer, inner = nest.loops
+    most = counts_inside(s, outer)[inner.iv].high
+    columns = [a for a in nest.accesses if a.buffer.rank and nest.stride(a, inner).motion not in inner_loops.COSTS]
+    if not columns or any(nest.stride(a, outer).motion != "contiguous" for a in columns) or (most or LONG) < LONG:
+        raise UnfitError("")
+    made = copy(s)
+    with unfit_where_refused():
+        for variable, _ in made_inside(s.function, {outer.iv}):
+            made.merge(variable)
+    if len(made.steps) == len(s.steps) or not inner_loops.runs_along_rows(made, nests_in(made, root)[0], options):
+        raise UnfitError("")
+    return made
+
+
+def has_sums_in_memory(s: Schedule, root: str, options: Options) -> bool:
+    """Whether there is such a sum."""
+    try:
+        with_sums_in_memory(s, root, options)
+    except UnfitError:
+        return False
+    return True

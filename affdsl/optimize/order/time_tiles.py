@@ -10,7 +10,6 @@ from typing import Literal
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
 from affdsl.optimize.attempts import after_skew, bring_innermost, names_made, wavefront
-from affdsl.optimize.choices import Choices
 from affdsl.optimize.machine import LARGE, has_large_cache
 from affdsl.optimize.memory import lines
 from affdsl.optimize.nests import (
@@ -23,7 +22,7 @@ from affdsl.optimize.nests import (
     perfect_band,
     require_loop,
 )
-from affdsl.optimize.options import Options
+from affdsl.optimize.options import Choices, Options
 from affdsl.optimize.unfit import UnfitError
 from affdsl.optimize.vector import inner_loops
 from affdsl.schedule.alone import way_to

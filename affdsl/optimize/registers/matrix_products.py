@@ -14,11 +14,10 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.lang.indices import Condition
 from affdsl.optimize.attempts import AllOrNone, bring_innermost, names_made
-from affdsl.optimize.choices import Choices
 from affdsl.optimize.machine import LARGE, PAGE, USUAL_CACHES, has_large_cache
 from affdsl.optimize.nests import Nest, bits_in_register, lanes_of, nests, nests_in, unfit_where_refused, updates
 from affdsl.optimize.notes import sizes_in
-from affdsl.optimize.options import Options
+from affdsl.optimize.options import Choices, Options
 from affdsl.optimize.registers import small_products
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import UnfitError

@@ -13,7 +13,7 @@ from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import names_in, nests, nests_in
 from affdsl.optimize.notes import Notes, for_smaller, of, only_for
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import blocks, pivots
+from affdsl.optimize.order import blocks, index_sets
 from affdsl.optimize.registers import matrix_products
 from affdsl.optimize.small_sizes import unless_small
 from affdsl.optimize.threads.sharing import threads_around
@@ -148,7 +148,7 @@ def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         return made, only_for(large, notes)
     others: Notes = []
     with suppress(UnfitError):
-        made, at_pivot = pivots.take(made, small[0], options)
+        made, at_pivot = index_sets.take_pivot(made, small[0], options)
         others.append(at_pivot)
     for name in [nest.name(nest.innermost) for nest in nests_in(made, small[0])]:
         made, said = unless_small(partial(_innermost, name))(made, small[0], options)

@@ -15,7 +15,7 @@ from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nest_called, 
 from affdsl.optimize.notes import sizes_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.unfit import UnfitError
-from affdsl.optimize.vector import superword
+from affdsl.optimize.vector import sums
 from affdsl.optimize.versions import in_other, on_average, sizes_of
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -262,10 +262,10 @@ def _sums_of_rows(s: Schedule, nest: Nest, options: Options) -> None:
     Where rows are of floats, some of them are the lanes of a vector, which is turned in registers.
     """
     rows, terms = nest.loops[-3], nest.name(nest.innermost)
-    lanes = superword.lanes_of_sums(nest, rows, options)
+    lanes = sums.lanes_of_sums(nest, rows, options)
     with AllOrNone(s):
         s.unroll_jam(nest.name(rows), FEW_ROWS).scalar_replace(terms)
-        superword.in_lanes(s, terms, lanes)
+        sums.in_lanes(s, terms, lanes)
 
 
 def _at_least(s: Schedule, loops: tuple[str, ...], counts: tuple[int, ...]) -> Condition | None:

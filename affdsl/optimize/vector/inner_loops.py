@@ -12,9 +12,9 @@ from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import holders, walk
 from affdsl.ir.types import VectorType
-from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, has_large_cache
+from affdsl.optimize.machine import LINE, PAGE, USUAL_CACHES, bits_of, has_large_cache
 from affdsl.optimize.memory.lines import from_a_line, past_the_caches
-from affdsl.optimize.model.sizes import bits_of
+from affdsl.optimize.model.compiled import share_done_again
 from affdsl.optimize.nests import (
     Nest,
     again_in,
@@ -30,11 +30,10 @@ from affdsl.optimize.nests import (
     unfit_where_refused,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.repeated import share_done_again
 from affdsl.optimize.size import is_long
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import TOO_SHORT, UnfitError, in_one_line
-from affdsl.optimize.vector import periods, store_forwarding, sums
+from affdsl.optimize.vector import periods, scalar_expansion, sums
 from affdsl.passes.analysis.boxes import width_of
 from affdsl.passes.analysis.lookups import are_of_bytes, lookups
 from affdsl.passes.transforms.vectorize import Tail
@@ -219,9 +218,9 @@ def _along_rows(s: Schedule, nest: Nest, rows: int, lanes: int, options: Options
         with suppress(IllegalTransform, ScheduleError):
             carried = copy(s).scalar_replace(name).vectorize(name, lanes // 2, tail=options.tail)
             return carried, f"{name} runs on vectors of {lanes // 2}, beside what is handed on in a register"
-    if store_forwarding.waits(made, name):
+    if scalar_expansion.waits_for_stores(made, name):
         with suppress(UnfitError):
-            return store_forwarding.take(s, name, lanes, options)
+            return scalar_expansion.take_forwarded(s, name, lanes, options)
     said = [f"{name} runs on vectors of {lanes}{begins}"]
     if rows > 1:
         with suppress(IllegalTransform, ScheduleError):

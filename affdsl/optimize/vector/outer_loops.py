@@ -16,7 +16,7 @@ from affdsl.optimize.innermost import first_that_fits
 from affdsl.optimize.nests import Nest, lanes_of, nests, nests_in, on_vectors
 from affdsl.optimize.notes import Notes, of
 from affdsl.optimize.options import Options
-from affdsl.optimize.order import sums_in_memory
+from affdsl.optimize.order import data_inside
 from affdsl.optimize.size import MOST_MORE, is_long
 from affdsl.optimize.unfit import UnfitError, in_one_line
 from affdsl.optimize.vector import inner_loops, scalar_expansion, sums
@@ -43,7 +43,7 @@ def take(s: Schedule, root: str, options: Options, *, near: bool = False) -> tup
     ----------
     Nuzman and Zaks, "Outer-loop vectorization: revisited for short SIMD architectures", PACT 2008.
     """
-    if not near and sums_in_memory.fits(s, root, options):
+    if not near and data_inside.has_sums_in_memory(s, root, options):
         raise UnfitError("where its sums are kept in memory, the loops inside run along rows")
     found = nests_in(s, root)
     if any(nest.has_vectors for nest in found):

@@ -9,11 +9,13 @@ from copy import copy
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import IntegerType
+from affdsl.ir.types import FloatType, IntegerType
+from affdsl.optimize.attempts import AllOrNone
 from affdsl.optimize.machine import has_large_cache
 from affdsl.optimize.memory.lines import from_a_line
 from affdsl.optimize.nests import (
     Nest,
+    bits_in_register,
     is_lane_by_lane,
     is_library_call,
     lanes_for,
@@ -25,12 +27,12 @@ from affdsl.optimize.nests import (
     on_vectors,
     require_loop,
     require_quick_numbers,
+    unfit_where_refused,
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.size import require_room
 from affdsl.optimize.threads import sharing
 from affdsl.optimize.unfit import UnfitError, in_one_line
-from affdsl.optimize.vector import superword
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.transforms.vectorize import Tail, is_exact_in_lanes
 from affdsl.passes.transforms.vectorize.counted import all_count
@@ -128,9 +130,9 @@ def _in_order(s: Schedule, outer: str, nest: Nest, options: Options) -> tuple[Sc
         made.unroll_jam(outer, sums)
     with suppress(IllegalTransform, ScheduleError):
         made.scalar_replace(name)
-    lanes = superword.lanes_of_sums(nest, loop_around(nest, outer), options)
+    lanes = lanes_of_sums(nest, loop_around(nest, outer), options)
     several = len(require_loop(made, name).carried) > sums
-    is_wide = superword.in_lanes(made, name, lanes)
+    is_wide = in_lanes(made, name, lanes)
     if not is_wide and several and any(map(is_library_call, walk(nest.innermost))):  # no register outlives a call
         raise UnfitError("its functions of the C library take longer than one addition waits for another")
     how = f", in lanes of vectors of {lanes}" if is_wide else ""
@@ -300,3 +302,70 @@ def is_sum(nest: Nest, loop: affine.For) -> bool:
         return True
     stores = [a for a in nest.accesses if a.kind == "write"]
     return bool(stores) and all(nest.is_still(a, loop) for a in stores)
+
+
+WIDTH = 256
+"""How many bits the vectors have at most: of eight doubles, two vectors do not wait for each other's additions. Longer
+ones were not measured."""
+PAIR = 2
+LEAST_LANES = 4
+"""How many lanes pay for the shuffles."""
+
+
+def lanes_of_sums(nest: Nest, around: affine.For, options: Options) -> int:
+    """How many sums of iterations of a loop around a nest a vector has, where they may be its lanes; 0 elsewhere.
+
+    All that moves with the loop around is a row then, along which the sums go.
+    """
+    types = {a.buffer.type.element for a in nest.accesses}
+    bits = {bits_in_register(type) for type in types if isinstance(type, FloatType)}
+    if len(bits) != 1 or len(types) != 1 or any(True for op in nest.innermost.body for _ in op.blocks()):
+        return 0
+    (width,) = bits
+    lanes = min(options.target.lanes(width), WIDTH // width)
+    rows = [a for a in nest.accesses if a.kind == "read" and nest.stride(a, around).motion != "invariant"]
+    rows = [a for a in rows if nest.stride(a, nest.innermost).motion != "invariant"]
+    is_along = all(nest.stride(a, nest.innermost).motion == "contiguous" for a in rows)
+    return lanes if rows and is_along and lanes >= LEAST_LANES else 0
+
+
+def in_lanes(s: Schedule, name: str, lanes: int) -> bool:
+    """Put sums that a loop carries side by side in so many lanes, and say if they are; 0 lanes are none.
+
+    The schedule given is changed.
+
+    References
+    ----------
+    Larsen and Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI 2000.
+    """
+    before = len(s.steps)
+    with AllOrNone(s):
+        if not lanes:
+            raise UnfitError
+        s.unroll(name, lanes).slp(name, lanes)
+        if is_lane_by_lane(s, name):
+            raise UnfitError
+    return len(s.steps) > before
+
+
+def side_by_side(s: Schedule, name: str, options: Options) -> tuple[Schedule, str]:
+    """The schedule with all that a loop carries in the lanes of vectors, as sums of neighbouring elements are.
+
+        for i: { a += x[2 * i]; b += x[2 * i + 1] }   ->   for i: v += x[2 * i :+ 2]
+
+    Raises UnfitError.
+    """
+    loop = require_loop(s, name)
+    types = {v.type for v in loop.carried}
+    if len(types) != 1 or not isinstance(type := types.pop(), FloatType):
+        raise UnfitError("")
+    count = len(loop.carried)
+    lanes = min(options.target.lanes(bits_in_register(type)), count & -count)
+    if lanes < PAIR:
+        raise UnfitError("")
+    made = copy(s)
+    with unfit_where_refused():
+        made.slp(name, lanes)
+    if is_lane_by_lane(made, name):
+        raise UnfitError("")
+    return made, f"what it sums up side by side in vectors of {lanes}"
