@@ -62,7 +62,7 @@ def overlap(a: Array, b: Array) -> bool:
             low, high = terms.get(abs(stride), (0, 0))
             terms[abs(stride)] = low + min(end, 0), high + max(end, 0)
     ordered = [(step, *terms[step]) for step in sorted(terms, reverse=True) if step]
-    apart = _address(b) - _address(a)
+    apart = data_address(b) - data_address(a)
     return _Search().meets(ordered, 1 - b.itemsize - apart, a.itemsize - 1 - apart)
 
 
@@ -82,7 +82,8 @@ def overlaps_itself(array: Array) -> bool:
     return any(search.meets([(step, 1, high), *terms[k + 1 :]], 0, 0) for k, (step, _, high) in enumerate(terms))
 
 
-def _address(array: Array) -> int:
+def data_address(array: Array) -> int:
+    """Where the data of an array is."""
     return int(array.__array_interface__["data"][0])
 
 

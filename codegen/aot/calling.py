@@ -29,7 +29,7 @@ from affdsl.codegen.c.sites import Site
 from affdsl.codegen.errors import ArgumentError, RangeError, SizeError
 from affdsl.codegen.forks import MOST_THREADS, watch
 from affdsl.codegen.lengths import misfit
-from affdsl.codegen.overlap import strides_of
+from affdsl.codegen.overlap import data_address, strides_of
 from affdsl.frozen import FrozenValue
 
 Numbers = tuple[int, ...]
@@ -187,13 +187,13 @@ class Function:
                 return numbers[number]
             case "argument", number, _:
                 value = values[number]
-                return _address(value) if isinstance(value, np.ndarray) else _bits(value)
+                return data_address(value) if isinstance(value, np.ndarray) else _bits(value)
             case "stride", number, dimension:
                 array = values[number]
                 assert isinstance(array, np.ndarray), "only arrays have strides"
                 return strides_of(array)[dimension]
             case "result", number, _:
-                return _address(results[number])
+                return data_address(results[number])
             case "threads", _, _:
                 return threads
             case _:
@@ -337,7 +337,3 @@ def _bits(value: np.generic) -> object:
     if isinstance(value, np.complexfloating):
         return _c_type(value.dtype)(value.real, value.imag)
     return int(value.view(np.uint16)) if value.dtype == np.float16 else value.item()
-
-
-def _address(array: Array) -> int:
-    return int(array.__array_interface__["data"][0])

@@ -257,7 +257,7 @@ class Scope:
 
     def _is_natural(self, atom: Product) -> bool:
         """Whether a product is plainly not negative: one of sizes, or itself one."""
-        known = {a for c in self.function.promised for a, k in c.expr.terms if _is_at_least_zero(a, k, c)}
+        known = {a for c in self.function.promised for a, k in c.expr.terms if _is_at_least_zero(k, c)}
         return atom in known or all(factor in known for factor in atom.factors)
 
     def blocks(self, op: Op, domain: Domain) -> Iterator[tuple[Domain, Block]]:
@@ -388,8 +388,8 @@ def _clause(constraints: Sequence[Constraint]) -> tuple[Alternatives, ...]:
     return ((affine_ones,),) if affine_ones else ()
 
 
-def _is_at_least_zero(atom: Atom, factor: int, constraint: Constraint) -> bool:
-    """Whether a constraint is that factor * atom is a number, or larger, that is not negative."""
+def _is_at_least_zero(factor: int, constraint: Constraint) -> bool:
+    """Whether a constraint is that factor * its one atom is a number, or larger, that is not negative."""
     return len(constraint.expr.terms) == 1 and factor > 0 and constraint.expr.constant <= 0
 
 

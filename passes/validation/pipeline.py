@@ -7,7 +7,7 @@ from pathlib import Path
 
 from affdsl.errors import AffdslError, public
 from affdsl.ir.dialects.func import Module
-from affdsl.passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of
+from affdsl.passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of, steps_of
 from affdsl.passes.validation import still_fails, validate
 from affdsl.passes.validation.report import Failure, Report
 from affdsl.passes.validation.reproducer import Replay, Stage, save
@@ -89,7 +89,7 @@ def run_validated(
             observe(event)
 
     made = pipeline.run(root, observe=watch, verify_each=verify_each)
-    reassociated = any(map(_reassociates, _steps(pipeline)))
+    reassociated = any(map(_reassociates, steps_of(pipeline)))
     return made, _checked(root, made, stages, Replay.of(pipeline), folder, reassociated=reassociated)
 
 
@@ -147,14 +147,6 @@ def _at_fault(failure: Failure, root: Module, stages: Sequence[Stage]) -> Iterat
         for stage in tracked(stages, "looking for the step at fault"):
             if still_fails(failure, module_of(stage.after)) is not None:
                 yield stage
-
-
-def _steps(pipeline: Pipeline) -> Iterator[PassStep]:
-    for item in pipeline.items:
-        if isinstance(item, PassStep):
-            yield item
-        else:
-            yield from _steps(item)
 
 
 def _reassociates(step: PassStep) -> bool:

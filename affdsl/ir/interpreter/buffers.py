@@ -106,7 +106,7 @@ class BufferView:
         first, count = self.place + shift, prod(shape)
         cells = self.cells[first : first + count * size].view(stored(element))
         marks = None if self.marks is None else self.marks[first : first + count * size]
-        return BufferView(self.storage, cells, marks, shape, _numbers(row_major(shape)), 0, per=size)
+        return BufferView(self.storage, cells, marks, shape, known_parts(row_major(shape)), 0, per=size)
 
     def holds(self, index: Index) -> bool:
         """Whether something was stored in an element."""
@@ -134,7 +134,7 @@ class BufferView:
     @property
     def is_dense(self) -> bool:
         """Whether the elements are all cells from the first to the last, in row-major order."""
-        return self.strides == _numbers(row_major(self.shape))
+        return self.strides == known_parts(row_major(self.shape))
 
     def address(self, cell: int) -> int:
         """The address of the first byte of a cell."""
@@ -150,7 +150,7 @@ def wrap_array(array: Array, type: NumberType, offset: int | None) -> BufferView
     """A caller's array as a buffer: a view, so that what is stored is seen in it. None if no strides describe it."""
     held = array.view(stored(type))
     if held.flags.c_contiguous:
-        strides = _numbers(row_major(held.shape))
+        strides = known_parts(row_major(held.shape))
         return BufferView(
             Allocation("an argument"), held.reshape(-1), None, held.shape, strides, 0, start=offset, is_view=False
         )
@@ -160,7 +160,7 @@ def wrap_array(array: Array, type: NumberType, offset: int | None) -> BufferView
         return None
     strides = tuple(
         step // size if count > 1 else default
-        for count, step, default in zip(held.shape, steps, _numbers(row_major(held.shape)), strict=True)
+        for count, step, default in zip(held.shape, steps, known_parts(row_major(held.shape)), strict=True)
     )
     ends = [(count - 1) * stride for count, stride in zip(held.shape, strides, strict=True)]
     low, high = sum(e for e in ends if e < 0), sum(e for e in ends if e > 0)
@@ -186,7 +186,7 @@ def allocate(
     Raises ValueError if an element would lie before its start, and MemoryError if there is no room.
     """
     strides, place = (
-        (_numbers(row_major(shape)), 0) if layout is None else (_numbers(layout.strides), layout.offset or 0)
+        (known_parts(row_major(shape)), 0) if layout is None else (known_parts(layout.strides), layout.offset or 0)
     )
     ends = [] if 0 in shape else [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
     if place + sum(e for e in ends if e < 0) < 0:
@@ -267,7 +267,8 @@ def _part(cells: NDArray[Any], shape: Index, strides: Sequence[int], place: int)
     return np.ndarray(shape, cells.dtype, cells, place * size, [s * size for s in strides])
 
 
-def _numbers(parts: Sequence[int | None]) -> Index:
+def known_parts(parts: Sequence[int | None]) -> Index:
+    """The numbers among parts of a layout."""
     return tuple(p for p in parts if p is not None)
 
 

@@ -9,11 +9,11 @@ from affdsl.ir import layouts
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Value
-from affdsl.ir.interpreter.buffers import BufferView, Index, layout_mismatch, stored
+from affdsl.ir.interpreter.buffers import BufferView, Index, known_parts, layout_mismatch, stored
 from affdsl.ir.interpreter.environment import Env, Step, error, held_type, listed, memref_type
 from affdsl.ir.interpreter.memory import dead, load
 from affdsl.ir.messages import shown
-from affdsl.ir.mixed import Mixed, Static, mixed
+from affdsl.ir.mixed import Mixed, mixed
 from affdsl.ir.types import INDEX, MemRefType
 
 
@@ -172,16 +172,12 @@ def reshape(op: memref.Reshape) -> Step:
             text = f"{shown(op.source)} has {prod(buffer.shape)} elements"
             raise error(op, f"{text}, which no buffer of sizes ({listed(shape)}) has")
         strides = layouts.row_major(tuple(shape))
-        if _static(layouts.row_major(buffer.shape)) != buffer.strides and 0 not in shape:
+        if known_parts(layouts.row_major(buffer.shape)) != buffer.strides and 0 not in shape:
             raise error(op, f"{shown(op.source)} is not contiguous")
-        made = buffer.view(tuple(shape), _static(strides), buffer.place)
+        made = buffer.view(tuple(shape), known_parts(strides), buffer.place)
         env[op.result] = _checked(op, op.result, made, result) if isinstance(result, MemRefType) else made
 
     return step
-
-
-def _static(parts: Static) -> Index:
-    return tuple(p for p in parts if p is not None)
 
 
 def extract_strided_metadata(op: memref.ExtractStridedMetadata) -> Step:
