@@ -61,11 +61,17 @@ class Op(Frozen):
     name: ClassVar[str] = ""
     is_terminator: ClassVar[bool] = False
     memory: ClassVar[Memory | None] = None
+    block_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields that are blocks: what walks over operations asks it of each."""
 
     location: Location | None = field(default=None, kw_only=True, repr=False)
     attributes: tuple[tuple[str, Attribute], ...] = field(default=(), kw_only=True, repr=False)
     written: Mapping[str, Applied] | None = field(default=None, kw_only=True, repr=False)
     ends: tuple[Location | None, ...] = field(default=(), kw_only=True, repr=False)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.block_fields = tuple(f.name for f in fields(cls) if f.type == "Region")
 
     def spelling(self, name: str) -> Applied | None:
         """How the expressions of a field were written; None if nobody wrote them, or they have changed since."""
@@ -111,7 +117,7 @@ class Op(Frozen):
 
     def blocks(self) -> Iterator[Block]:
         """The blocks that this operation holds."""
-        for name in roles(type(self)).regions:
+        for name in self.block_fields:
             block: Block | None = getattr(self, name)
             if block is not None:
                 yield block
@@ -209,22 +215,23 @@ def _flat(part: object) -> tuple[object, ...]:
 
 KEPT = ("_reads", "_defines", "_binds")
 """What an operation keeps beside its fields once somebody has asked: it is for these fields alone."""
-_EXPRESSIONS = (Affine, Constraint)
 _NOTHING: object = ()
 """What most fields with several values have."""
 
 
 def _collect(part: object, values: list[Value]) -> None:
     """Add the values in a part of a field, in order."""
-    if isinstance(part, Value):
-        values.append(part)
-    elif isinstance(part, _EXPRESSIONS):
-        values.extend(part.values())
-    elif isinstance(part, tuple):
+    if isinstance(part, tuple):
         for item in part:
             if isinstance(item, Value):
                 values.append(item)
             else:
                 _collect(item, values)
+    elif isinstance(part, Affine):
+        values.extend(part.values())
+    elif isinstance(part, Constraint):
+        values.extend(part.expr.values())
+    elif isinstance(part, Value):
+        values.append(part)
     else:
         raise TypeError(f"neither a value nor an expression: {part!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.core import Op, roles
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import OpaqueBlock, OpaqueRegion
@@ -19,7 +19,7 @@ def levels_of(op: Op) -> int:
     """How much deeper than an operation is what stands in its blocks: bands are as many loops as they have counters."""
     if isinstance(op, affine.Parallel | scf.Parallel):
         return len(op.ivs)
-    return int(bool(roles(type(op)).regions) and not isinstance(op, _COUNTLESS))
+    return int(bool(op.block_fields) and not isinstance(op, _COUNTLESS))
 
 
 def is_too_deep(root: Op, around: int = 0) -> bool:
@@ -35,5 +35,5 @@ def is_too_deep(root: Op, around: int = 0) -> bool:
         inside = around + levels_of(op)
         if inside > DEEPEST:
             return True
-        waiting += [(inner, inside) for block in op.blocks() for inner in block if roles(type(inner)).regions]
+        waiting += [(inner, inside) for block in op.blocks() for inner in block if inner.block_fields]
     return False

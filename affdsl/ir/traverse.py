@@ -23,9 +23,8 @@ def walk(op: Op) -> Iterator[Op]:
     while waiting:
         inner = waiting.pop()
         yield inner
-        if roles(type(inner)).regions:
-            for block in reversed([*inner.blocks()]):
-                waiting.extend(reversed(block))
+        for name in reversed(inner.block_fields):
+            waiting.extend(reversed(getattr(inner, name) or ()))
 
 
 def holders(op: Op) -> Iterator[Op]:
@@ -34,8 +33,8 @@ def holders(op: Op) -> Iterator[Op]:
     while waiting:
         outer = waiting.pop()
         yield outer
-        for block in reversed([*outer.blocks()]):
-            waiting.extend([inner for inner in reversed(block) if roles(type(inner)).regions])
+        for name in reversed(outer.block_fields):
+            waiting.extend([inner for inner in reversed(getattr(outer, name) or ()) if inner.block_fields])
 
 
 def ways(op: Op, around: tuple[Op, ...] = ()) -> Iterator[tuple[Op, ...]]:
@@ -44,7 +43,7 @@ def ways(op: Op, around: tuple[Op, ...] = ()) -> Iterator[tuple[Op, ...]]:
     yield way
     for block in op.blocks():
         for inner in block:
-            if roles(type(inner)).regions:
+            if inner.block_fields:
                 yield from ways(inner, way)
 
 
@@ -84,7 +83,7 @@ def gathered(op: Op, of: Callable[[Op], Iterable[T]]) -> tuple[T, ...]:
         parts: dict[object, None] = dict.fromkeys(of(op))
         for block in op.blocks():
             for inner in block:
-                for each in gathered(inner, of) if roles(type(inner)).regions else of(inner):
+                for each in gathered(inner, of) if inner.block_fields else of(inner):
                     parts[each] = None
         found = kept[of] = tuple(parts)
     return cast("tuple[T, ...]", found)
@@ -157,7 +156,7 @@ def with_fields(op: OpT, **new: object) -> OpT:
 def map_blocks(op: OpT, on_block: Callable[[Block], Block]) -> OpT:
     """op with every block that it holds passed through on_block; op itself if none changes."""
     new: dict[str, object] = {}
-    for name in roles(type(op)).regions:
+    for name in op.block_fields:
         block = getattr(op, name)
         if block is not None and (changed := kept(block, on_block(block))) is not block:
             new[name] = changed
@@ -176,7 +175,7 @@ def rewrite(root: OpT, rule: Callable[[Op], Op | Iterable[Op] | None]) -> OpT:
     def on_block(block: Block) -> Block:
         out: list[Op] = []
         for op in block:
-            inner = map_blocks(op, on_block) if roles(type(op)).regions else op
+            inner = map_blocks(op, on_block) if op.block_fields else op
             new = rule(inner)
             if new is None:
                 out.append(inner)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from affdsl.explained import Note, SourceLoop
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Lanewise, Op, roles
+from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, memref, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func, Module
@@ -217,7 +217,7 @@ def _counts(function: Func, loop: affine.For, module: Module) -> Counts:
 
 def _bands_of(op: Op, path: tuple[Op, ...] = ()) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
     here = (*path, op) if isinstance(op, affine.For | affine.Parallel) else path
-    inner = [each for block in op.blocks() for each in block if roles(type(each)).regions]
+    inner = [each for block in op.blocks() for each in block if each.block_fields]
     found = [nest for each in inner for nest in _bands_of(each, here)]
     if isinstance(op, affine.For) and not found:
         outer = (k for k, (a, b) in enumerate(pairwise(here), 1) if not isinstance(a, affine.For) or a.body != (b,))

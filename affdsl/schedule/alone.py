@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from functools import lru_cache
 
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
@@ -71,7 +71,7 @@ def alone(path: Path) -> Func:
             kept = block
         fields = {name: tuple(small if op is inner else op for op in kept)}
         if isinstance(around, affine.If | scf.If) and not around.results:
-            others = {*roles(type(around)).regions} - {name}
+            others = {*around.block_fields} - {name}
             fields |= {other: () for other in others if not any(map(_matters, getattr(around, other)))}
         small = with_fields(around, **fields)
     assert isinstance(small, Func)
@@ -120,7 +120,7 @@ def _to_loop(path: Path, ivs: Set[Value]) -> Iterator[Path]:
     """The way to the first of some loops, where only loops and conditions stand around it."""
     for block in path[-1].blocks():
         for op in block:
-            if not roles(type(op)).regions:
+            if not op.block_fields:
                 continue
             if not ivs.isdisjoint(op.binds()):
                 yield (*path, op)
@@ -130,7 +130,7 @@ def _to_loop(path: Path, ivs: Set[Value]) -> Iterator[Path]:
 
 def _region(op: Op, inner: Op) -> str:
     """The field whose block holds an operation."""
-    return next(name for name in roles(type(op)).regions if inner in (getattr(op, name) or ()))
+    return next(name for name in op.block_fields if inner in (getattr(op, name) or ()))
 
 
 def _is_nest(op: Op) -> bool:

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TypeAlias
 
 from affdsl.errors import ProgramError, public
-from affdsl.ir.core import Op, roles
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Term, Value
@@ -207,7 +207,7 @@ def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
     def rows(op: Op, depth: int) -> Iterator[LoopRow]:
         for block in op.blocks():
             for inner in block:
-                if not roles(type(inner)).regions:
+                if not inner.block_fields:
                     continue
                 if isinstance(inner, Loop):
                     ivs = _ivs(inner)

@@ -12,7 +12,7 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from affdsl.frozen import Frozen, replace
-from affdsl.ir.core import UNTOUCHED, Block, Op, roles
+from affdsl.ir.core import UNTOUCHED, Block, Op
 from affdsl.ir.debugging import printed
 from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -247,7 +247,7 @@ class Accesses:
             self.domains[op] = domain
             self.order[op] = len(self.order)
             found += sorted(self._of(op, domain), key=_kind)  # "read" < "write"
-            if roles(type(op)).regions:
+            if op.block_fields:
                 for inside, inner in self.scope.blocks(op, domain):
                     self._in_block(inner, inside, found)
         return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
@@ -59,7 +59,7 @@ class Scope:
                     self._products[op.result] = op.expr
             elif isinstance(op, affine.DmaStart | memref.DmaStart):
                 self.starts.append(op)
-            elif roles(type(op)).regions:
+            elif op.block_fields:
                 self.bound.update(op.binds())
                 inside = loops + _counters(op)
                 for inner in op.blocks():

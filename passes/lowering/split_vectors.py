@@ -151,7 +151,7 @@ class Splitter:
             elif any(self.is_wide(v) for v in (*op.reads(), *op.defines(), *op.binds())):
                 out += self.rewritten(op)
             else:
-                out.append(map_blocks(op, self.block) if roles(type(op)).regions else op)
+                out.append(map_blocks(op, self.block) if op.block_fields else op)
             for value in op.defines():
                 if value in self.whole:
                     out += self.joined(value) if value in self.parts else self.cut_up(value)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from affdsl.errors import InternalError
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -102,7 +102,7 @@ def _rewrite(block: Block, context: Context, rule: Rule, where: Collection[Op] |
             pending.extend((each, rewrites + 1) for each in reversed(given))
             continue
         _define(op, context)
-        if roles(type(op)).regions and (where is None or rewrites or op in where):
+        if op.block_fields and (where is None or rewrites or op in where):
             op = _enter(op, context, lambda inner, inside: _rewrite(inner, inside, rule, where))
         out.append(op)
     return kept(block, out)

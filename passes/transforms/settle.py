@@ -8,7 +8,7 @@ from typing import Literal
 
 from affdsl.frozen import FrozenValue, field
 from affdsl.ir.blocks import split_body
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
@@ -170,7 +170,7 @@ def _without_idle(root: Op, touched: Collection[Value], gone: dict[Value, Fate])
         gone[op.iv] = "does nothing"
         return ()
 
-    return rewrite(Module((root,)), rule).body if roles(type(root)).regions else (root,)
+    return rewrite(Module((root,)), rule).body if root.block_fields else (root,)
 
 
 def _find_around(block: Iterable[Op], some: Collection[Op], found: set[Op]) -> bool:
@@ -179,7 +179,7 @@ def _find_around(block: Iterable[Op], some: Collection[Op], found: set[Op]) -> b
     for op in block:
         if op in some:
             is_there = True
-        elif roles(type(op)).regions:
+        elif op.block_fields:
             for inner in op.blocks():
                 if _find_around(inner, some, found):
                     found.add(op)
@@ -194,7 +194,7 @@ def _touched(changed: Iterable[Op], before: Iterable[Op]) -> set[Value]:
 
     def visit(block: Iterable[Op], *, inside: bool) -> None:
         for op in block:
-            if not roles(type(op)).regions:
+            if not op.block_fields:
                 continue
             here = inside
             if isinstance(op, affine.For):

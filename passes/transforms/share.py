@@ -119,14 +119,14 @@ class _Sharing:
 
     def _with_blocks(self, op: Op, loads: dict[Hashable, Op]) -> Op:
         """An operation with its blocks looked through; of a condition, they go on from what is known before it."""
-        if not roles(type(op)).regions or may_do_anything(op):
+        if not op.block_fields or may_do_anything(op):
             return op
         goes_on = isinstance(op, affine.If)
         return map_blocks(op, lambda block: self._block(block, dict(loads) if goes_on else {}))
 
     def _is_known(self, op: Op, loads: dict[Hashable, Op], *, is_new: bool) -> bool:
         """Whether an operation can be left out of a block that is new, as what it gives is known."""
-        if roles(type(op)).regions or op.is_terminator:
+        if op.block_fields or op.is_terminator:
             return False
         if is_new and isinstance(op, affine.Apply) and op.result not in self._plain and _is_distance(op.expr):
             self._new[op.result] = op.expr

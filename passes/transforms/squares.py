@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from itertools import combinations
 
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
@@ -76,7 +76,7 @@ def squares_turned(function: Func, before: Func, module: Module | None = None) -
     def changed(block: Block) -> Block:
         if all(id(op) in old for op in block):
             return block
-        inside = tuple(map_blocks(op, changed) if roles(type(op)).regions else op for op in block)
+        inside = tuple(map_blocks(op, changed) if op.block_fields else op for op in block)
         for found in (_loaded, _stored):
             for square in _squares(found(inside)):
                 if not _waits(square, inside, storage):

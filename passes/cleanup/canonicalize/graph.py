@@ -97,7 +97,7 @@ class Graph:
     def _load(self, op: Op) -> OpNode:
         node = OpNode(op, maps_of(op))
         self._enter(node)
-        for name in roles(type(op)).regions:
+        for name in op.block_fields:
             body = node.regions[name] = Body(node)
             for inner in getattr(op, name) or ():
                 self._link(self._load(inner), body, None)
@@ -145,7 +145,7 @@ class Graph:
         node = OpNode(op, _NO_MAPS if maps is None else maps)
         node.remapped = bool(node.maps)
         self._enter(node)
-        for name in roles(type(op)).regions:
+        for name in op.block_fields:
             node.regions[name] = Body(node)
         self._link(node, body, before)
         self.push(node)

@@ -11,7 +11,7 @@ from functools import cached_property
 from math import prod
 
 from affdsl.frozen import FrozenValue, field
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
@@ -168,7 +168,7 @@ class _Count(FrozenValue):
         """How many operations a block runs, where outer induction variables have these numbers."""
         found = 0
         for op in block:
-            if not roles(type(op)).regions:
+            if not op.block_fields:
                 found += not op.is_terminator and op not in self.skipped
                 continue
             trips = self._trips(op, middle)

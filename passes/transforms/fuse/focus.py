@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from affdsl.frozen import Frozen, FrozenValue
-from affdsl.ir.core import UNTOUCHED, Block, Op, roles
+from affdsl.ir.core import UNTOUCHED, Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Affine, Value
@@ -129,7 +129,7 @@ class Outline:
     def _found(self, op: Op) -> Touched:
         own = effects(op)
         reads, writes, mentions = {*own.reads}, {*own.writes, *own.frees}, {*op.mentions()}
-        if not roles(type(op)).regions:
+        if not op.block_fields:
             return Touched(frozenset(reads), frozenset(writes), frozenset(mentions), frozenset(op.defines()))
         made = {*op.binds()}
         for block in op.blocks():
@@ -262,7 +262,7 @@ class Outline:
 
 
 def _nests(ops: Iterable[Op]) -> int:
-    return sum(bool(roles(type(op)).regions) for op in ops)
+    return sum(bool(op.block_fields) for op in ops)
 
 
 def outline_of(function: Func, module: Module, *, with_reasons: bool = False) -> Outline | None:
@@ -342,7 +342,7 @@ class _Within:
         return map_blocks(nest, lambda block: (*shown, *block)) if shown else nest
 
     def _kept(self, op: Op, around: tuple[Affine, ...]) -> Block:
-        if op.memory is UNTOUCHED and not roles(type(op)).regions:
+        if op.memory is UNTOUCHED and not op.block_fields:
             return () if self._needed.isdisjoint(op.defines()) else (op,)
         match op:
             case affine.For(results=()) | affine.Parallel(results=()) | affine.If(results=()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
@@ -46,7 +46,7 @@ def each_nest_alone(function: Func, module: Module) -> list[tuple[Op, Func]] | N
       return
     }
     """
-    nests = [op for op in function.body if roles(type(op)).regions]
+    nests = [op for op in function.body if op.block_fields]
     outline = outline_of(function, module) if len(nests) > 1 else None
     if outline is None:
         return None
@@ -93,7 +93,7 @@ class _Around:
         while waiting:
             value = waiting.pop()
             maker = self.makers.get(value)
-            if maker is None or (roles(type(maker)).regions and value.type != INDEX):
+            if maker is None or (maker.block_fields and value.type != INDEX):
                 given.add(value)
             elif maker not in kept:
                 kept.add(maker)
