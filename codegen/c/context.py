@@ -20,9 +20,9 @@ from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.products import fusible
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.recurrences import waiting_extremes
-from affdsl.codegen.c.sines import paired
 from affdsl.codegen.c.scattered import scattered
 from affdsl.codegen.c.shortened import shortened
+from affdsl.codegen.c.sines import paired
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
