@@ -68,7 +68,7 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
             found = tables.binary(op.kind, lane_type(op.result), left, right, unit, waits=op in c.waiting)
             return _read(c, found, left, right)
         case math.Unary():
-            return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit)
+            return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit, paired=op in c.paired)
         case math.Fma():
             return tables.fma(lane_type(op.result), value(op.a), value(op.b), value(op.c), unit)
         case arith.Negate():

@@ -22,6 +22,7 @@ from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.recurrences import waiting_extremes
 from affdsl.codegen.c.scattered import scattered
 from affdsl.codegen.c.shortened import shortened
+from affdsl.codegen.c.sines import paired
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
@@ -166,6 +167,11 @@ class Context:
     def waiting(self) -> frozenset[Op]:
         """The extremes of floats that need what another iteration has made."""
         return frozenset(waiting_extremes(self.plan.func))
+
+    @cached_property
+    def paired(self) -> frozenset[Op]:
+        """The sines and cosines that the C library makes together."""
+        return paired(self.plan.func)
 
     @cached_property
     def words(self) -> Words:

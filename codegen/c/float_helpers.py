@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from affdsl.codegen.c.helper import Helper, inline_function
 from affdsl.codegen.c.quirks import condition
+from affdsl.codegen.c.sines import PAIRED
 
 # Without a branch: a compiler copies these into each place and each lane, and what follows a branch for each way.
 _TO_F16 = """\
@@ -197,6 +198,7 @@ ON_FLOATS: Mapping[str, Helper] = {
         + inline_function("double", "power_f64", "double a, double b", "return a == 1 || b == 0 ? 1 : pow(a, b);"),
         headers=("math.h",),
     ),
+    **PAIRED,
     **_narrow_float("f16", _TO_F16, _OF_F16),
     **_narrow_float("bf16", _TO_BF16, _OF_BF16),
     "odd_f32": Helper(

@@ -136,8 +136,8 @@ def _logic(kind: str, left: Code, right: Code) -> Code | None:
     return infix("&&" if kind == "andi" else "||", left, right)
 
 
-def unary(kind: str, type: ScalarType, operand: Code, unit: Unit) -> Code:
-    """kind(operand), for math; `type` is that of the operand."""
+def unary(kind: str, type: ScalarType, operand: Code, unit: Unit, *, paired: bool = False) -> Code:
+    """kind(operand), for math; `type` is that of the operand. `paired` sines and cosines are made together."""
     if isinstance(type, FloatType):
         if kind in ("isfinite", "isinf", "isnan", "isnormal"):
             unit.header("math.h")
@@ -149,7 +149,7 @@ def unary(kind: str, type: ScalarType, operand: Code, unit: Unit) -> Code:
         if kind == "rsqrt":
             root = _function("sqrt", type, unit, operand) if type.name != "bf16" else _call(unit, "sqrtf", operand)
             return rounded(infix("/", literal(1.0, type), root), type, unit)
-        return _function(kind, type, unit, operand)
+        return _function(kind, type, unit, operand, paired=paired)
     if width(type) == 1:
         return invert(operand) if kind in ("ctlz", "cttz") else operand
     return call(unit.helper(f"{HELPER_OF[kind]}_{suffix(type)}"), operand)
@@ -280,13 +280,14 @@ def _call(unit: Unit, function: str, *operands: Code) -> Code:
     return call(function, *operands)
 
 
-def _function(kind: str, type: FloatType, unit: Unit, *operands: Code) -> Code:
+def _function(kind: str, type: FloatType, unit: Unit, *operands: Code, paired: bool = False) -> Code:
     """A function of math.h. One that is not exact is computed in double, and rounded once to a shorter type."""
     name = FUNCTION_OF[kind]
     if kind in EXACT:
         shown = _call(unit, name if type.name == "f64" else f"{name}f", *operands)
         return rounded(shown, type, unit)
-    shown = call(unit.helper("power_f64"), *operands) if kind == "powf" else _call(unit, name, *operands)
+    helper = "power_f64" if kind == "powf" else f"paired_{kind}" if paired else ""
+    shown = call(unit.helper(helper), *operands) if helper else _call(unit, name, *operands)
     return cast("float", shown) if type.name == "f32" else rounded(shown, type, unit, is_double=True)
 
 

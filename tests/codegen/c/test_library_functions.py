@@ -86,3 +86,37 @@ def test_calls_are_found_in_text():
     text = constants.c()
     assert text.count("__attribute__((const));") == len(ROUNDED_OTHERWISE)
     assert "fabs" not in text
+
+
+@af.kernel
+def circle(x: af.f64[N], cosine: af.f64[N], sine: af.f64[N], at: af.f64[4]):
+    with af.for_(N) as i:
+        cosine[i] = af.cos(x[i])
+        sine[i] = af.sin(x[i]) + af.sin(af.sqrt(x[i]))
+    for place, name in enumerate(("sin", "cos")):
+        angle = af.f64(ROUNDED_OTHERWISE[name])
+        at[2 * place], at[2 * place + 1] = af.sin(angle), af.cos(angle)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
+def test_sines_and_cosines_of_one_number_are_made_together_with_the_same_bits(compiler, monkeypatch):
+    monkeypatch.setenv("AFFDSL_CC", require(compiler))
+    text = circle.c()
+    assert text.count(" paired_sin(x[i])") == text.count(" paired_cos(x[i])") == text.count(" sin(sqrt(x[i]))") == 1
+    x = np.concatenate((np.geomspace(5e-324, 1e308, 6000), (0.0, np.inf, np.nan)))
+    found, meant = ((x, *np.zeros((2, x.size)), np.zeros(4)) for _ in range(2))
+    circle.interpret(*meant)
+    circle(*found)
+    for ours, wanted in zip(found, meant, strict=True):
+        np.testing.assert_array_equal(ours, wanted)
+
+
+@af.kernel
+def moved_on(x: af.f64[1], y: af.f64[2]):
+    y[0] = af.sin(x[0])
+    x[0] = x[0] + 1.0
+    y[1] = af.cos(x[0])
+
+
+def test_what_is_stored_in_between_is_another_number():
+    assert "paired" not in moved_on.c()
