@@ -16,7 +16,7 @@ from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.plan import effects
 from affdsl.codegen.c.types import value_type
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, scf, vector
+from affdsl.ir.dialects import affine, memref, scf, vector
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
@@ -99,7 +99,8 @@ def _is_load_for_lanes(c: Context, op: affine.If | scf.If) -> bool:
     gcc 12 takes the zero that is there otherwise out of all loops, so that a sum of a tile is in memory, as above.
     """
     some = c.definitions.get(op.condition) if isinstance(op, scf.If) and op.results else None
-    return isinstance(some, vector.Reduction) and some.combine == "or" and is_mask(some.source)
+    loads = any(isinstance(inner, affine.Load | memref.Load) for inner in op.then)
+    return loads and isinstance(some, vector.Reduction) and some.combine == "or" and is_mask(some.source)
 
 
 def _is_tile(op: Op) -> bool:

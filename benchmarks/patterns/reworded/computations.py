@@ -126,12 +126,11 @@ def distances_of_all_pairs(place: af.f64[N, 3], apart: af.f64[N, N]):
 @nests.optimized
 def rows_without_their_means(a: af.f64[N, M]):
     with af.for_(N) as r:
-        row = a[r]
         total = af.var(af.f64(0))
         with af.for_(M) as c:
-            total += row[c]
+            total += a[r, c]
         with af.for_(M) as c:
-            row[c] -= total / af.f64(M)
+            a[r, c] -= total / af.f64(M)
 
 
 @nests.optimized
