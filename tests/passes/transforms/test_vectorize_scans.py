@@ -498,3 +498,10 @@ def test_factors_that_are_infinite_or_make_something_so_are_taken_in_a_row(facto
             each(x, f, y)
     np.testing.assert_array_equal(left[1], left[0])
     np.testing.assert_array_equal(left[2], left[0])
+
+
+def test_that_a_vector_is_not_finite_is_not_said_to_be_likely():
+    made = af.Schedule(forgetting).scalar_replace("i").vectorize("i", 8, tail="scalar", reassociate=True).kernel()
+    text = made.c()
+    assert "if (any_" in text
+    assert "__builtin_expect" not in text
