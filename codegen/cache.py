@@ -86,6 +86,7 @@ class Cache:
         self._libraries: dict[str, LoadedLibrary] = {}
         self._compilers: dict[str, Compiler] = {}
         self._total: float = inf
+        """The bytes in the folder, as far as this process knows: nothing before it has looked."""
 
     @property
     def is_gone(self) -> bool:
