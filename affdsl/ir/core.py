@@ -164,11 +164,12 @@ Facts: TypeAlias = Annotated[tuple[Constraint, ...], Role.CONTRACT]
 
 
 class Roles(FrozenValue):
-    """The fields of one class of operations, by role; its blocks are `Op.block_fields`."""
+    """The fields of one class of operations, by role."""
 
     operands: tuple[str, ...]
     results: tuple[str, ...]
     arguments: tuple[str, ...]
+    regions: tuple[str, ...]
     contract: tuple[str, ...]
 
 
@@ -191,7 +192,7 @@ def _read_roles(cls: type[Op]) -> Roles:
     def named(role: Role) -> tuple[str, ...]:
         return tuple(name for name, r in role_of.items() if r is role)
 
-    return Roles(*(named(role) for role in Role if role is not Role.REGION))
+    return Roles(*(named(role) for role in Role))
 
 
 _printer: Callable[[Op], str] | None = None

@@ -225,7 +225,7 @@ def substitute(op: OpT, new: Mapping[Value, Term]) -> OpT:
         replaced = _replace(part, new)
         if replaced is not part:
             changed[name] = replaced
-    for name in op.block_fields:
+    for name in role.regions:
         block: Block | None = getattr(op, name)
         if block:
             inner = tuple(substitute(o, new) for o in block)
@@ -257,7 +257,7 @@ def _redefine(op: OpT, new: Mapping[Value, Term]) -> OpT:
         part = getattr(op, name)
         if part:  # most fields are empty
             changed[name] = _replace(part, new)
-    for name in op.block_fields:
+    for name in role.regions:
         block: Block | None = getattr(op, name)
         if block:
             changed[name] = tuple([_redefine(o, new) for o in block])

@@ -110,7 +110,7 @@ def test_what_an_operation_reads_defines_and_holds(e):
     assert list(e.loop.blocks()) == [e.loop.body]
     assert list(e.guard.blocks()) == [(e.inner,), ()]
     assert list(e.store.reads()) == [e.y, e.A, e.i]
-    assert affine.For.block_fields == ("body",)
+    assert roles(affine.For).regions == ("body",)
     assert roles(affine.For).operands == ("lower", "upper", "inits")
 
 

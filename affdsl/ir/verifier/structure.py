@@ -137,7 +137,7 @@ class _Walk:
                 problems.extend(f"{where(op)}: {text}" for text in attributes(op))
             if op.written:
                 problems.extend(f"{where(op)}: {text}" for text in self.context.positions.misplaced_as_written(op))
-        if op.block_fields:
+        if role.regions:
             self.context.positions.bind(op)
             levels = levels_of(op)
             self.around += levels
